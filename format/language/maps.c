@@ -9,6 +9,7 @@
 
 #include "format/core/grow.h"
 #include "format/core/no_memory.h"
+#include "format/core/rule.h"
 #include "format/language/dl_tree.h"
 
 #define SOURCE_LIMIT ((size_t) 4 << 20) /* of all maps: 64 MiB */
@@ -180,35 +181,20 @@ static bool assign(struct making *making, const char *key, size_t key_length, co
     return true;
 }
 
-static size_t trim(const char **text, size_t length)
-{
-    while (length > 0 && (**text == ' ' || **text == '\t')) {
-        ++*text;
-        length--;
-    }
-    while (length > 0 && ((*text)[length - 1] == ' ' || (*text)[length - 1] == '\t'))
-        length--;
-    return length;
-}
-
 static bool assign_all(struct making *making)
 {
-    const char *at = making->attribute->value;
-    while (*at != '\0') {
-        const char *key = at, *end = at + strcspn(at, ",");
-        const char *equals = memchr(key, '=', (size_t) (end - key));
-        at = end + (*end == ',');
-        size_t length = trim(&key, (size_t) (end - key));
-        if (length == 0)
+    const char *at = making->attribute->value, *end = at + strlen(at);
+    struct step_rule rule;
+    while (step_rule_next(&at, end, &rule)) {
+        const char *last =
+            rule.value_length > 0 ? rule.value + rule.value_length : rule.key + rule.key_length;
+        bool equals = memchr(rule.text, '=', rule.length) != NULL;
+        if (!equals && last == rule.key)
             continue;
-        if (equals == NULL)
-            return fault(making, "'%.*s' is not FIELD=SOURCE", (int) length, key);
-        const char *value = equals + 1;
-        size_t value_length = trim(&value, (size_t) (end - value));
-        size_t key_length = trim(&key, (size_t) (equals - key));
-        if (key_length == 2 && memcmp(key, "to", 2) == 0)
-            continue;
-        if (!assign(making, key, key_length, value, value_length))
+        if (!equals)
+            return fault(making, "'%.*s' is not FIELD=SOURCE", (int) (last - rule.key), rule.key);
+        if (!step_rule_text_is(rule.key, rule.key_length, "to") &&
+            !assign(making, rule.key, rule.key_length, rule.value, rule.value_length))
             return false;
     }
     return true;

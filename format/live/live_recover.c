@@ -16,135 +16,30 @@
 #include "steptrace/java_trace.h"
 #include "steptrace/live.h"
 
-/*
- * The record types that the decoders write, as required of a trace's definition.  (The definition
- * in this program is not checked: a program may link the library with its own code for java.step.)
- */
-
-struct put_record {
-    uint32_t number;
-    const char *name;
-    const char *fields; /* a blank after each; `$` a text, `*` bytes, `#` a dictionary entry */
-};
-
-#define EVENT "time thread# "
-#define STEP_HEAP_EVENT "time thread attributes# "
-#define STEP_HEAP_REALLOC STEP_HEAP_EVENT "heap size address new_address "
-
-static const struct put_record java_records[] = {
-    {STEP_JAVA_CLASS, "java.Class", "name$ loader "},
-    {STEP_JAVA_METHOD, "java.Method", "class# name$ descriptor$ modifiers "},
-    {STEP_JAVA_THREAD, "java.Thread", "name$ flags "},
-    {STEP_JAVA_FRAME, "java.Frame", "parent# method# line bytecode "},
-    {STEP_JAVA_VM_START, "java.VMStart", EVENT},
-    {STEP_JAVA_VM_INIT, "java.VMInit", EVENT},
-    {STEP_JAVA_VM_DEATH, "java.VMDeath", EVENT},
-    {STEP_JAVA_CLASS_LOAD, "java.ClassLoad", EVENT "class# "},
-    {STEP_JAVA_CLASS_EXISTING, "java.ClassExisting", EVENT "class# "},
-    {STEP_JAVA_THREAD_START, "java.ThreadStart", EVENT},
-    {STEP_JAVA_THREAD_EXISTING, "java.ThreadExisting", EVENT},
-    {STEP_JAVA_THREAD_END, "java.ThreadEnd", EVENT},
-    {STEP_JAVA_OBJECT_ALLOC, "java.ObjectAlloc", EVENT "class# size object padding "},
-    {STEP_JAVA_OBJECT_EXISTING, "java.ObjectExisting", EVENT "class# size object padding "},
-    {STEP_JAVA_OBJECT_ALLOC_AT, "java.ObjectAllocAt", EVENT "class# size object padding stack# "},
-    {STEP_JAVA_OBJECT_FREE, "java.ObjectFree", EVENT "object "},
-    {STEP_JAVA_METHOD_ENTRY, "java.MethodEntry", EVENT "method# object "},
-    {STEP_JAVA_METHOD_EXIT, "java.MethodExit", EVENT "method# "},
-    {STEP_JAVA_FRAME_POP, "java.FramePop", EVENT "method# "},
-    {STEP_JAVA_NOT_PROBED, "java.NotProbed", EVENT "class$ method$ descriptor$ reason$ missing "},
-    {STEP_JAVA_METHOD_COUNT, "java.MethodCount",
-     EVENT "method# calls exceptions inclusive exclusive "},
-    {STEP_JAVA_PHASE_NAME, "java.PhaseName", "name$ "},
-    {STEP_JAVA_SOURCE_FILE, "java.SourceFile", "class# file$ map$ "},
-    {STEP_JAVA_LAYOUT, "java.Layout", "class# super# fields$ "},
-    {STEP_JAVA_PHASE_BEGIN, "java.PhaseBegin", EVENT "name# depth scope "},
-    {STEP_JAVA_PHASE_END, "java.PhaseEnd", EVENT "name# depth scope "},
-    {STEP_JAVA_OBJECT_SAMPLED, "java.ObjectSampled",
-     EVENT "class# size object padding stack# interval "},
-    {STEP_JAVA_OBJECT_GIVEN_UP, "java.ObjectGivenUp", EVENT "object threshold "},
-    {STEP_JAVA_OBJECT_FREE_EARLIER, "java.ObjectFreeEarlier", EVENT "object "},
-    {STEP_JAVA_FIELD, "java.Field", "class# name$ descriptor$ modifiers "},
-    {STEP_JAVA_FIELD_STORE, "java.FieldStore", EVENT "holder target field# "},
-    {STEP_JAVA_ELEMENT_STORE, "java.ElementStore", EVENT "holder target index "},
-    {STEP_JAVA_RANGE_STORE, "java.RangeStore", EVENT "source source_index holder index length "},
-    {STEP_JAVA_CLONE_STORE, "java.CloneStore", EVENT "source holder "},
-    {STEP_JAVA_SNAPSHOT, "java.Snapshot", EVENT "number reason$ "},
-    {STEP_JAVA_ROOT, "java.Root", EVENT "target kind owner# method# depth "},
-    {STEP_JAVA_FIELD_REFERENCE, "java.FieldReference", EVENT "holder target field# "},
-    {STEP_JAVA_ELEMENT_REFERENCE, "java.ElementReference", EVENT "holder target index "},
-    {STEP_JAVA_OTHER_REFERENCE, "java.OtherReference", EVENT "holder target kind "},
-    {STEP_JAVA_SNAPSHOT_END, "java.SnapshotEnd", EVENT "number objects references roots unknown "},
-};
-
-static const struct put_record alloc_records[] = {
-    {STEP_HEAP_ATTRIBUTES, "heap.Attributes", "value* "},
-    {STEP_HEAP_THREAD_CREATE, "heap.ThreadCreate", STEP_HEAP_EVENT},
-    {STEP_HEAP_THREAD_DESTROY, "heap.ThreadDestroy", STEP_HEAP_EVENT},
-    {STEP_HEAP_HEAP_CREATE, "heap.HeapCreate", STEP_HEAP_EVENT "heap "},
-    {STEP_HEAP_HEAP_DESTROY, "heap.HeapDestroy", STEP_HEAP_EVENT "heap "},
-    {STEP_HEAP_ALLOC, "heap.Alloc", STEP_HEAP_EVENT "heap size address "},
-    {STEP_HEAP_FREE, "heap.Free", STEP_HEAP_EVENT "heap address "},
-    {STEP_HEAP_REALLOC_IN_PLACE, "heap.ReallocInPlace", STEP_HEAP_REALLOC},
-    {STEP_HEAP_REALLOC_MOVE, "heap.ReallocMove", STEP_HEAP_REALLOC},
-    {STEP_HEAP_REALLOC_ALLOC, "heap.ReallocAlloc", STEP_HEAP_REALLOC},
-    {STEP_HEAP_REALLOC_FREE, "heap.ReallocFree", STEP_HEAP_REALLOC},
-};
-
 /* The encoding does not matter. */
-static char kind_of(const struct step_field *field)
+static bool is_alike(const struct step_field *theirs, const struct step_field *ours)
 {
-    if (field->array_depth > 0 || step_field_is_variant(field))
-        return '?';
-    if (step_field_is_identifier(field))
-        return field->kind == STEP_TYPE_RECORD ? '#' : '?';
-    static const char kinds[] = {[STEP_TYPE_INT] = ' ',
-                                 [STEP_TYPE_STRING] = '$',
-                                 [STEP_TYPE_DATA] = '*',
-                                 [STEP_TYPE_RECORD] = '?'};
-    return kinds[field->kind];
+    return strcmp(theirs->name, ours->name) == 0 && theirs->kind == ours->kind &&
+           theirs->array_depth == ours->array_depth &&
+           step_field_is_identifier(theirs) == step_field_is_identifier(ours) &&
+           step_field_is_variant(theirs) == step_field_is_variant(ours);
 }
 
-static bool has_fields(const struct step_record *record, const char *fields)
+/* Returns true if all record types of the trace's definition that this library knows are as the
+ * library knows them.  The decoders write records by these numbers and slots, so only then may a
+ * live file be decoded into a writer with that definition.  (The last types may be missing: the
+ * writer refuses those records.) */
+static bool schema_fits(const struct step_definition *theirs, const struct step_definition *ours)
 {
-    size_t i = 0;
-    for (; i < record->field_count && *fields != '\0'; i++) {
-        size_t length = strcspn(fields, " #$*");
-        const struct step_field *field = &record->fields[i];
-        if (strlen(field->name) != length || memcmp(field->name, fields, length) != 0 ||
-            kind_of(field) != fields[length])
+    for (size_t i = 0; i < ours->record_count && i < theirs->record_count; i++) {
+        const struct step_record *one = &theirs->records[i], *other = &ours->records[i];
+        if (strcmp(one->name, other->name) != 0 || one->field_count != other->field_count)
             return false;
-        fields += length + (fields[length] != ' ') + 1;
+        for (size_t k = 0; k < one->field_count; k++)
+            if (!is_alike(&one->fields[k], &other->fields[k]))
+                return false;
     }
-    return i == record->field_count && *fields == '\0';
-}
-
-static bool all_fit(const struct put_record *rows, size_t count,
-                    const struct step_definition *theirs)
-{
-    bool fits = true;
-    for (size_t i = 0; fits && i < count; i++) {
-        if (rows[i].number >= theirs->record_count)
-            continue; /* an older definition: the writer refuses such records */
-        const struct step_record *record = &theirs->records[rows[i].number];
-        fits = strcmp(record->name, rows[i].name) == 0 && has_fields(record, rows[i].fields);
-    }
-    return fits;
-}
-
-/* Returns true if all of the decoders' record types that the trace's definition has are the same
- * there.  The decoders write records by the numbers and slots that this program knows, so only then
- * may such a live file be decoded into a writer with that definition.  (The last types may be
- * missing: the writer refuses those records.) */
-static bool live_schema_fits(uint64_t kind, const struct step_definition *theirs)
-{
-    switch (kind) {
-    case STEP_LIVE_DEFINITION_JAVA:
-        return all_fit(java_records, sizeof java_records / sizeof java_records[0], theirs);
-    case STEP_LIVE_DEFINITION_HEAP:
-        return all_fit(alloc_records, sizeof alloc_records / sizeof alloc_records[0], theirs);
-    default:
-        return false;
-    }
+    return true;
 }
 
 /* The global stream comes first, because others use its definitions; the frees last, because a
@@ -174,12 +69,16 @@ struct decoding {
 
 static enum step_status check_definition(struct live_file *file, const struct step_writer *writer)
 {
-    if (live_schema_fits(file->header.definition, step_writer_borrow_definition(writer)))
+    const struct step_definition *theirs = step_writer_borrow_definition(writer);
+    bool is_heap = file->header.definition == STEP_LIVE_DEFINITION_HEAP;
+    bool is_known = is_heap || file->header.definition == STEP_LIVE_DEFINITION_JAVA;
+    if (is_known &&
+        schema_fits(theirs, is_heap ? &step_hatf_trace_definition : &step_java_trace_definition))
         return STEP_STATUS_OK;
     return step_error_set(file->error, STEP_STATUS_UNSUPPORTED, file->path,
                           offsetof(struct step_live_header, definition),
                           "the trace beside it does not have the records of a %s program",
-                          file->header.definition == STEP_LIVE_DEFINITION_HEAP ? "native" : "Java");
+                          is_heap ? "native" : "Java");
 }
 
 static struct decoding start_decoding(const struct live_file *file, struct step_writer *writer)

@@ -10,6 +10,7 @@
 #include "format/codec/forms/form.h"
 #include "format/core/bytes.h"
 #include "format/core/hash.h"
+#include "format/core/search.h"
 
 enum { TABLE = 255, ESCAPE = 255, MAX_HASH_BITS = 12, MOST_DISTINCT = 1 << (MAX_HASH_BITS - 1) };
 enum { SMALL = 1 << 14 };
@@ -67,13 +68,6 @@ static bool take_census(struct census *census, const uint64_t *values, size_t co
     return true;
 }
 
-static int compare(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *) left;
-    uint64_t b = *(const uint64_t *) right;
-    return (a > b) - (a < b);
-}
-
 /* Returns the smallest count that at most TABLE values reach.  A value that occurs once saves
  * nothing. */
 static uint32_t find_least(const struct census *census, uint64_t *counts)
@@ -85,7 +79,7 @@ static uint32_t find_least(const struct census *census, uint64_t *counts)
             counts[n++] = census->tallies[i].count;
     if (n <= TABLE)
         return 2;
-    qsort(counts, n, sizeof *counts, compare);
+    qsort(counts, n, sizeof *counts, step_compare_numbers);
     return (uint32_t) counts[n - TABLE - 1] + 1;
 }
 
@@ -101,7 +95,7 @@ static size_t fill_table(struct census *census, uint64_t *table)
         if (census->tallies[i].count >= least && n < TABLE)
             table[n++] = census->tallies[i].value;
     }
-    qsort(table, n, sizeof *table, compare);
+    qsort(table, n, sizeof *table, step_compare_numbers);
     for (size_t i = 0; i < n; i++)
         find(census, table[i])->rank = (uint32_t) i;
     return n;

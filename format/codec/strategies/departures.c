@@ -1,51 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The set of values that left, kept as runs; and the transform `live`, which uses it. */
-#include "format/codec/strategies/departures.h"
-
+/*
+ * The transform and the strategy `live`: a set of values that leave, each once, in ascending
+ * batches, as the identifiers of objects that die together.  A value's code is the number of
+ * remaining values that it skips; values that left in earlier batches do not count, so neighbours
+ * among the survivors are 0 apart.
+ *
+ * Any value has a code, and any code a value (docs/formats/step.md has the rule): negative codes,
+ * in two's complement, start a new batch, or are for values that left already.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/codec/strategies/coder.h"
 #include "format/core/grow.h"
+#include "format/core/search.h"
 
 /* Waiting values become runs when a batch ends and there are at least that many, so that time stays
  * proportional to the number of values.  Beyond MOST they are forgotten, which only makes
  * predictions worse. */
 enum { WAITING_LEAST = 1024, RUNS_PER_WAITING = 16, MOST = 1 << 21 };
 
-void step_departures_reset(struct step_departures *set)
-{
-    free(set->runs);
-    free(set->merged);
-    free(set->waiting);
-    *set = (struct step_departures){0};
-}
+/* Values from first to last that left, and the number of smaller ones that left. */
+struct gone_run {
+    uint64_t first;
+    uint64_t last;
+    uint64_t before;
+};
 
-void step_departures_clear(struct step_departures *set)
-{
-    set->run_count = set->waiting_count = set->at = 0;
-    set->gone = set->base = set->last = 0;
-}
-
-static int compare_values(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *) left;
-    uint64_t b = *(const uint64_t *) right;
-    return (a > b) - (a < b);
-}
+/* The set. */
+struct live {
+    struct gone_run *runs; /* ascending, not adjacent */
+    size_t run_count;
+    size_t run_capacity;
+    struct gone_run *merged; /* buffer for merging */
+    size_t merged_capacity;
+    uint64_t gone;     /* values in the runs */
+    size_t at;         /* where the last search ended */
+    uint64_t *waiting; /* values since the runs were made */
+    size_t waiting_count;
+    size_t waiting_capacity;
+    uint64_t base; /* number of values in the set that are not above the last value */
+    uint64_t last;
+    bool failed;
+};
 
 /* Adds a run that does not begin before the existing ones. */
-static void add_run(struct step_departures *set, size_t *count, uint64_t first, uint64_t last)
+static void add_run(struct live *set, size_t *count, uint64_t first, uint64_t last)
 {
-    struct step_gone_run *newest = *count > 0 ? &set->merged[*count - 1] : NULL;
+    struct gone_run *newest = *count > 0 ? &set->merged[*count - 1] : NULL;
     if (newest != NULL && (first <= newest->last || first == newest->last + 1)) {
         newest->last = last > newest->last ? last : newest->last;
         return;
     }
-    set->merged[(*count)++] = (struct step_gone_run){first, last, 0};
+    set->merged[(*count)++] = (struct gone_run){first, last, 0};
 }
 
-static uint64_t count_gone(struct step_gone_run *runs, size_t count)
+static uint64_t count_gone(struct gone_run *runs, size_t count)
 {
     uint64_t gone = 0;
     for (size_t i = 0; i < count; i++) {
@@ -56,7 +66,7 @@ static uint64_t count_gone(struct step_gone_run *runs, size_t count)
 }
 
 /* Merges the waiting values into the runs. */
-static bool settle(struct step_departures *set)
+static bool settle(struct live *set)
 {
     if (set->run_count + set->waiting_count > MOST) {
         set->waiting_count = 0;
@@ -64,7 +74,7 @@ static bool settle(struct step_departures *set)
     }
     if (!STEP_MAKE_ROOM(set->merged, set->merged_capacity, set->run_count + set->waiting_count))
         return false;
-    qsort(set->waiting, set->waiting_count, sizeof *set->waiting, compare_values);
+    qsort(set->waiting, set->waiting_count, sizeof *set->waiting, step_compare_numbers);
     size_t count = 0;
     size_t next = 0;
     for (size_t i = 0; i < set->run_count; i++) {
@@ -74,7 +84,7 @@ static bool settle(struct step_departures *set)
     }
     for (; next < set->waiting_count; next++)
         add_run(set, &count, set->waiting[next], set->waiting[next]);
-    struct step_gone_run *runs = set->runs;
+    struct gone_run *runs = set->runs;
     size_t capacity = set->run_capacity;
     set->runs = set->merged;
     set->run_capacity = set->merged_capacity;
@@ -88,15 +98,15 @@ static bool settle(struct step_departures *set)
 
 /* Returns true if the whole run is before the value, or before the place among the remaining
  * values. */
-static inline bool stands_before(const struct step_gone_run *run, uint64_t key, bool by_place)
+static inline bool stands_before(const struct gone_run *run, uint64_t key, bool by_place)
 {
     return by_place ? run->first - run->before <= key : run->last < key;
 }
 
 /* Returns the first run for which stands_before() is false, searching from the last result. */
-static inline size_t seek(struct step_departures *set, uint64_t key, bool by_place)
+static inline size_t seek(struct live *set, uint64_t key, bool by_place)
 {
-    const struct step_gone_run *runs = set->runs;
+    const struct gone_run *runs = set->runs;
     size_t low = set->at;
     size_t high = set->run_count;
     if (low > 0 && !stands_before(&runs[low - 1], key, by_place)) {
@@ -121,7 +131,7 @@ static inline size_t seek(struct step_departures *set, uint64_t key, bool by_pla
 }
 
 /* Returns how many smaller values have left, and whether this one has. */
-static uint64_t rank_of(struct step_departures *set, uint64_t value, bool *gone)
+static uint64_t rank_of(struct live *set, uint64_t value, bool *gone)
 {
     size_t i = seek(set, value, false);
     *gone = i < set->run_count && set->runs[i].first <= value;
@@ -131,13 +141,13 @@ static uint64_t rank_of(struct step_departures *set, uint64_t value, bool *gone)
 }
 
 /* Returns the value with that many smaller ones in the set. */
-static uint64_t value_at(struct step_departures *set, uint64_t place)
+static uint64_t value_at(struct live *set, uint64_t place)
 {
     size_t i = seek(set, place, true);
     return place + (i < set->run_count ? set->runs[i].before : set->gone);
 }
 
-static uint64_t gone_value(const struct step_departures *set, uint64_t rank)
+static uint64_t gone_value(const struct live *set, uint64_t rank)
 {
     size_t low = 0;
     size_t high = set->run_count;
@@ -151,13 +161,13 @@ static uint64_t gone_value(const struct step_departures *set, uint64_t rank)
     return set->runs[low].first + (rank - set->runs[low].before);
 }
 
-static bool ends_batch(const struct step_departures *set, uint64_t value)
+static bool ends_batch(const struct live *set, uint64_t value)
 {
     return value <= set->last && set->waiting_count >= WAITING_LEAST &&
            set->waiting_count >= set->run_count / RUNS_PER_WAITING;
 }
 
-static bool wait(struct step_departures *set, uint64_t value)
+static bool wait(struct live *set, uint64_t value)
 {
     if (set->waiting_count == MOST)
         return true;
@@ -169,7 +179,7 @@ static bool wait(struct step_departures *set, uint64_t value)
 
 /* Records a coded value; `place` is the number of smaller values in the set, `gone` means that it
  * is not in the set. */
-static bool take(struct step_departures *set, uint64_t value, uint64_t place, bool gone)
+static bool take(struct live *set, uint64_t value, uint64_t place, bool gone)
 {
     if (ends_batch(set, value)) {
         if (!settle(set))
@@ -181,66 +191,50 @@ static bool take(struct step_departures *set, uint64_t value, uint64_t place, bo
     return wait(set, value);
 }
 
-bool step_departures_code(struct step_departures *set, uint64_t value, uint64_t *code)
+static bool live_begin(struct live *set, uint64_t parameter, unsigned bits, bool hashed)
 {
+    (void) parameter, (void) bits, (void) hashed;
+    set->run_count = set->waiting_count = set->at = 0;
+    set->gone = set->base = set->last = 0;
+    return true;
+}
+
+static inline uint64_t live_code(struct live *set, uint64_t value, uint64_t key)
+{
+    (void) key;
     bool gone;
     uint64_t rank = rank_of(set, value, &gone);
     uint64_t place = value - rank;
-    if (gone)
-        *code = rank - set->gone;
-    else
-        *code = place - set->base - (place < set->base ? set->gone : 0);
-    return take(set, value, place, gone);
+    uint64_t code =
+        gone ? rank - set->gone : place - set->base - (place < set->base ? set->gone : 0);
+    set->failed = !take(set, value, place, gone);
+    return code;
 }
 
-bool step_departures_value(struct step_departures *set, uint64_t code, uint64_t *value)
+static inline uint64_t live_value(struct live *set, uint64_t code, uint64_t key)
 {
+    (void) key;
     bool gone = set->gone > 0 && code >= 0 - set->gone;
-    uint64_t place;
+    uint64_t place, value;
     if (gone) {
         uint64_t rank = code + set->gone;
-        *value = gone_value(set, rank);
-        place = *value - rank;
+        value = gone_value(set, rank);
+        place = value - rank;
     } else {
         uint64_t above = 0 - set->gone - set->base; /* codes of values above; 0: all */
         bool ahead = set->base == 0 || code < above;
         place = ahead ? set->base + code : code - above;
-        *value = value_at(set, place);
+        value = value_at(set, place);
     }
-    return take(set, *value, place, gone);
-}
-
-struct live {
-    struct step_departures set;
-    bool failed;
-};
-
-static bool live_begin(struct live *live, uint64_t parameter, unsigned bits, bool hashed)
-{
-    (void) parameter, (void) bits, (void) hashed;
-    step_departures_clear(&live->set);
-    return true;
-}
-
-static inline uint64_t live_code(struct live *live, uint64_t value, uint64_t key)
-{
-    (void) key;
-    uint64_t code;
-    live->failed = !step_departures_code(&live->set, value, &code);
-    return code;
-}
-
-static inline uint64_t live_value(struct live *live, uint64_t code, uint64_t key)
-{
-    (void) key;
-    uint64_t value;
-    live->failed = !step_departures_value(&live->set, code, &value);
+    set->failed = !take(set, value, place, gone);
     return value;
 }
 
-static void live_end(struct live *live)
+static void live_end(struct live *set)
 {
-    step_departures_reset(&live->set);
+    free(set->runs);
+    free(set->merged);
+    free(set->waiting);
 }
 
 STEP_COLUMN_CODER(live, live, false, 0, 0, false)

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/codec/strategies/scale.h"
 #include "format/core/grow.h"
-#include "format/step/columns/numbered_values.h"
 
 enum { STRANDS = 8 };
 
@@ -41,6 +39,7 @@ void step_columns_destroy(struct step_columns *columns)
     for (size_t i = 0; columns->columns != NULL && i < columns->plan->column_count; i++) {
         free(columns->columns[i].values);
         step_buffer_reset(&columns->columns[i].bytes);
+        step_string_numbers_reset(&columns->columns[i].numbers);
     }
     free(columns->columns);
     free(columns->series);
@@ -50,7 +49,6 @@ void step_columns_destroy(struct step_columns *columns)
     free(columns->records);
     free(columns->counts);
     free(columns->tally);
-    step_numbered_destroy(columns->numbered, columns->plan->column_count);
     free(columns);
 }
 
@@ -120,8 +118,8 @@ static void clear(struct step_columns *columns)
         data->bytes.length = 0;
         data->used = false;
         data->ascends = false;
-        if (columns->numbered != NULL)
-            step_numbered_clear(columns->numbered, columns->used[i]);
+        data->repeats = false;
+        step_string_numbers_clear(&data->numbers);
     }
     columns->used_count = 0;
     columns->type_count = 0;
@@ -164,10 +162,6 @@ static enum step_status count_types(struct step_columns *columns, const struct s
     }
     for (size_t i = 0; i < columns->used_count; i++)
         columns->columns[columns->used[i]].count = 0;
-    for (size_t i = 0; i < columns->used_count && columns->numbered == NULL; i++)
-        if (plan->columns[columns->used[i]].kind == STEP_COLUMN_NUMBERS &&
-            !step_numbered_create(plan->column_count, &columns->numbered))
-            return STEP_STATUS_NO_MEMORY;
     qsort(columns->used, columns->used_count, sizeof *columns->used, compare_columns);
     return STEP_STATUS_OK;
 }
@@ -199,6 +193,27 @@ static enum step_status number_types(struct step_columns *columns, const struct 
 static bool scatter_node(struct step_columns *columns, const struct step_plan_node *node,
                          struct step_word_source *source);
 
+/* Takes the next value of a NUMBERED node from the source.  Sets `*number` to the number of an
+ * equal earlier value of the block, or to 0.  A new value gets the next number, from 1 on, if it is
+ * one of the first STEP_STRINGS_MOST.  Values are compared as bytes.  Returns false if memory runs
+ * out. */
+static bool find_number(struct step_columns *columns, const struct step_plan_node *node,
+                        struct step_word_source *source, uint64_t *number)
+{
+    struct step_column_data *data = &columns->columns[node->column];
+    size_t start = data->bytes.length, count = data->numbers.count;
+    if (!step_words_append(columns->plan, step_node_child(columns->plan, node, 0), source,
+                           &data->bytes) ||
+        !step_string_number(&data->numbers, data->bytes.data, start, data->bytes.length - start,
+                            number))
+        return false;
+    if (data->numbers.count > count)
+        return true;
+    data->repeats = data->repeats || *number != 0;
+    data->bytes.length = start;
+    return true;
+}
+
 /* Writes the value's number, or 0 and the value, if it has no number yet. */
 static bool scatter_numbered(struct step_columns *columns, const struct step_plan_node *node,
                              struct step_word_source *source)
@@ -206,7 +221,7 @@ static bool scatter_numbered(struct step_columns *columns, const struct step_pla
     struct step_word_source start = *source;
     const struct step_plan_node *value = step_node_child(columns->plan, node, 0);
     uint64_t number;
-    if (!step_numbered_find(columns->numbered, columns->plan, node, source, &number) ||
+    if (!find_number(columns, node, source, &number) ||
         !push(&columns->columns[node->column], number))
         return false;
     return number != 0 || scatter_node(columns, value, &start);
@@ -372,8 +387,7 @@ static void round_values(const struct step_field_coding *field_coding, uint64_t 
                          size_t count)
 {
     for (size_t k = 0; field_coding->resolution > 1 && k < count; k++)
-        values[k] =
-            step_scale_floor(field_coding->resolution, values[k], field_coding->column.is_signed);
+        values[k] = step_field_coding_round(field_coding, values[k]);
 }
 
 /* Removes numbers of values of which none was repeated. */
@@ -382,15 +396,15 @@ static void drop_unneeded(struct step_columns *columns)
     size_t kept = 0;
     for (size_t i = 0; i < columns->used_count; i++) {
         uint32_t column = columns->used[i];
-        bool is_needed = columns->plan->columns[column].kind != STEP_COLUMN_NUMBERS ||
-                         step_numbered_repeats(columns->numbered, column);
-        if (is_needed) {
+        struct step_column_data *data = &columns->columns[column];
+        if (columns->plan->columns[column].kind != STEP_COLUMN_NUMBERS || data->repeats) {
             columns->used[kept++] = column;
             continue;
         }
-        step_numbered_clear(columns->numbered, column);
-        columns->columns[column].count = 0;
-        columns->columns[column].used = false;
+        step_string_numbers_clear(&data->numbers);
+        data->bytes.length = 0;
+        data->count = 0;
+        data->used = false;
     }
     columns->used_count = kept;
 }
@@ -407,8 +421,7 @@ enum step_status step_columns_fill(struct step_columns *columns, struct step_pen
         status = scatter(columns, rows);
     if (status != STEP_STATUS_OK)
         return status;
-    if (columns->numbered != NULL)
-        drop_unneeded(columns);
+    drop_unneeded(columns);
     for (size_t i = 0; i < columns->used_count; i++) {
         uint32_t column = columns->used[i];
         size_t count;

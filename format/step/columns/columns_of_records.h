@@ -3,6 +3,7 @@
 #ifndef FORMAT_STEP_COLUMNS_COLUMNS_OF_RECORDS_H
 #define FORMAT_STEP_COLUMNS_COLUMNS_OF_RECORDS_H
 
+#include "format/codec/strategies/packed_strings.h"
 #include "format/step/columns/pending_records.h"
 #include "format/step/plan/record_series.h"
 
@@ -11,16 +12,11 @@ struct step_column_data {
     uint64_t *values; /* storage, unless the rows have the values; see `series` */
     size_t count;
     size_t capacity;
-    struct step_buffer bytes;
+    struct step_buffer bytes;           /* of strings; of NUMBERS: of the stored values */
+    struct step_string_numbers numbers; /* of NUMBERS: of these values */
+    bool repeats;                       /* of NUMBERS: some value was repeated */
     bool used;
 };
-
-struct step_type_count {
-    uint32_t record;
-    uint64_t count;
-};
-
-struct step_numbered_values;
 
 /* Storage shared by all blocks of a writer. */
 struct step_columns {
@@ -35,8 +31,7 @@ struct step_columns {
     uint32_t *records; /* by local number, in order of the definition */
     uint64_t *counts;
     size_t type_count;
-    uint64_t *tally;                       /* by record, several copies */
-    struct step_numbered_values *numbered; /* by column; NULL until a value is numbered */
+    uint64_t *tally; /* by record, several copies */
     size_t record_count;
 };
 

@@ -278,6 +278,47 @@ static enum step_status append_node(struct step_pending *rows, const struct step
     return STEP_STATUS_OK;
 }
 
+enum step_status step_pending_append_value(struct step_pending *rows, const struct step_plan *plan,
+                                           const struct step_plan_node *node,
+                                           const struct step_plan_node *element,
+                                           const uint64_t *slots)
+{
+    uint64_t budget = STEP_MAX_RECORD_BYTES;
+    rows->tree_count = 0;
+    enum step_status status = append_node(rows, plan, node, slots, &budget);
+    for (size_t i = 0; node->holds_inner && i < rows->tree_count && status == STEP_STATUS_OK; i++)
+        status = append_variant(rows, plan, element, rows->tree[i], &budget);
+    return status;
+}
+
+bool step_words_append(const struct step_plan *plan, const struct step_plan_node *node,
+                       struct step_word_source *source, struct step_buffer *out)
+{
+    bool good = true;
+    if (!step_node_has_column(node) || node->kind == STEP_NODE_NUMBERED) {
+        for (uint32_t i = 0; i < node->child_count && good; i++)
+            good = step_words_append(plan, step_node_child(plan, node, i), source, out);
+        return good;
+    }
+    uint64_t word = *source->words++;
+    if (node->kind == STEP_NODE_VALUE)
+        word = step_field_coding_round(&plan->columns[node->column].field_coding, word);
+    if (!step_buffer_append(out, &word, sizeof word))
+        return false;
+    if (node->kind == STEP_NODE_BYTES) {
+        const uint8_t *bytes = source->bytes;
+        source->bytes += word;
+        return step_buffer_append(out, bytes, (size_t) word);
+    }
+    if (node->kind == STEP_NODE_VARIANT)
+        return step_words_append(
+            plan, step_node_child(plan, node, step_node_variant(plan, node, word)), source, out);
+    if (node->kind == STEP_NODE_ARRAY || node->kind == STEP_NODE_TREE)
+        for (uint64_t i = 0; i < word && good; i++)
+            good = step_words_append(plan, step_node_child(plan, node, 0), source, out);
+    return good;
+}
+
 static enum step_status append_nested(struct step_pending *rows, const struct step_plan *plan,
                                       const struct step_plan_record *record, const uint64_t *slots)
 {

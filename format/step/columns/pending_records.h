@@ -72,6 +72,24 @@ void step_pending_clear(struct step_pending *rows); /* keeps the storage */
 enum step_status step_pending_append(struct step_pending *rows, const struct step_plan *plan,
                                      uint32_t record, const uint64_t *slots);
 
+/* Appends the words and bytes of one value, which is in a tree whose VARIANT is `element`, or in
+ * none (NULL).  The same faults as step_pending_append(). */
+enum step_status step_pending_append_value(struct step_pending *rows, const struct step_plan *plan,
+                                           const struct step_plan_node *node,
+                                           const struct step_plan_node *element,
+                                           const uint64_t *slots);
+
+/* Position from which the next words and bytes are read. */
+struct step_word_source {
+    const uint64_t *words;
+    const uint8_t *bytes;
+};
+
+/* Appends the words and bytes of the next value of the node, with numbers as the file will have
+ * them.  They are prefix-free, so different values differ.  Returns false if memory runs out. */
+bool step_words_append(const struct step_plan *plan, const struct step_plan_node *node,
+                       struct step_word_source *source, struct step_buffer *out);
+
 /* Appends a flat record that needs no check.  Returns false without changes if there is no room for
  * it, or the rows would have `limit` records. */
 static inline bool step_pending_append_flat(struct step_pending *rows,

@@ -5,6 +5,7 @@
 
 #include "format/codec/choose.h"
 #include "format/codec/strategies/policy.h"
+#include "format/codec/strategies/scale.h"
 #include "format/core/bytes.h"
 #include "format/step/plan/charset.h"
 #include "steptrace/definition.h"
@@ -24,6 +25,15 @@ struct step_field_coding {
     size_t linked_length;
     size_t given_length; /* for stack, a record; for age, RECORD.FIELD */
 };
+
+/* Returns the value that the file will have. */
+static inline uint64_t step_field_coding_round(const struct step_field_coding *field_coding,
+                                               uint64_t value)
+{
+    return field_coding->resolution > 1
+               ? step_scale_floor(field_coding->resolution, value, field_coding->column.is_signed)
+               : value;
+}
 
 /* Applies the rules of `attributes`, in order, to `field_coding`. */
 void step_field_coding_read(const struct step_attributes *attributes,

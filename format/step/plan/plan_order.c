@@ -14,15 +14,24 @@ struct need {
 
 enum mark { UNSEEN, UNDER_WAY, DONE };
 
+struct ordered {
+    size_t first; /* its first need */
+    enum mark mark;
+    uint32_t depth; /* once it is done: length of the longest chain below it */
+};
+
+/* A column that is being visited, and its next need. */
+struct visited {
+    uint32_t column;
+    size_t next;
+};
+
 struct ordering {
     struct step_plan *plan;
     struct need *needs;
     size_t need_count;
-    size_t *first;   /* by column: its first need; one entry more than columns */
-    uint8_t *marks;  /* by column: enum mark */
-    uint32_t *depth; /* by finished column: length of the longest chain below it */
-    uint32_t *path;  /* columns being visited, */
-    size_t *next;    /* and the next need of each */
+    struct ordered *columns; /* one more than the plan has */
+    struct visited *path;
 };
 
 static void add(struct ordering *ordering, uint32_t column, uint32_t other)
@@ -74,7 +83,7 @@ static void sort_needs(struct ordering *ordering)
     for (uint32_t i = 0; i <= ordering->plan->column_count; i++) {
         while (at < ordering->need_count && ordering->needs[at].column < i)
             at++;
-        ordering->first[i] = at;
+        ordering->columns[i].first = at;
     }
 }
 
@@ -88,50 +97,41 @@ static void set_apart(struct ordering *ordering, uint32_t column)
         if (step_strategies[i]->needs == STEP_SERIES_LATEST ||
             step_strategies[i]->needs == STEP_SERIES_FIELD)
             step_hints_remove(&planned->field_coding.column, i);
-    ordering->depth[column] = 1;
+    ordering->columns[column].depth = 1;
+}
+
+static struct visited begin(struct ordering *ordering, uint32_t column)
+{
+    ordering->columns[column].mark = UNDER_WAY;
+    ordering->columns[column].depth = 1;
+    return (struct visited){column, ordering->columns[column].first};
 }
 
 /* Visits a column and all that it needs, without recursion because chains may be long. */
 static void visit(struct ordering *ordering, uint32_t start)
 {
     size_t length = 1;
-    ordering->path[0] = start;
-    ordering->next[0] = ordering->first[start];
-    ordering->marks[start] = UNDER_WAY;
-    ordering->depth[start] = 1;
+    ordering->path[0] = begin(ordering, start);
     while (length > 0) {
-        uint32_t column = ordering->path[length - 1];
-        bool apart = ordering->plan->columns[column].apart;
-        if (apart || ordering->next[length - 1] == ordering->first[column + 1]) {
-            ordering->marks[column] = DONE;
+        struct visited *last = &ordering->path[length - 1];
+        struct ordered *column = &ordering->columns[last->column];
+        if (ordering->plan->columns[last->column].apart || last->next == column[1].first) {
+            column->mark = DONE;
             length--;
             continue;
         }
-        uint32_t other = ordering->needs[ordering->next[length - 1]].other;
-        if (ordering->marks[other] == UNSEEN) {
-            ordering->marks[other] = UNDER_WAY;
-            ordering->depth[other] = 1;
-            ordering->path[length] = other;
-            ordering->next[length++] = ordering->first[other];
-        } else if (ordering->marks[other] == UNDER_WAY ||
-                   ordering->depth[other] >= STEP_MAX_COLUMN_CHAIN) {
-            set_apart(ordering, column);
+        uint32_t needed = ordering->needs[last->next].other;
+        const struct ordered *other = &ordering->columns[needed];
+        if (other->mark == UNSEEN) {
+            ordering->path[length++] = begin(ordering, needed);
+        } else if (other->mark == UNDER_WAY || other->depth >= STEP_MAX_COLUMN_CHAIN) {
+            set_apart(ordering, last->column);
         } else {
-            if (ordering->depth[other] >= ordering->depth[column])
-                ordering->depth[column] = ordering->depth[other] + 1;
-            ordering->next[length - 1]++;
+            if (other->depth >= column->depth)
+                column->depth = other->depth + 1;
+            last->next++;
         }
     }
-}
-
-static void reset(struct ordering *ordering)
-{
-    free(ordering->needs);
-    free(ordering->first);
-    free(ordering->marks);
-    free(ordering->depth);
-    free(ordering->path);
-    free(ordering->next);
 }
 
 enum step_status step_plan_order(struct step_plan *plan)
@@ -142,20 +142,18 @@ enum step_status step_plan_order(struct step_plan *plan)
     if (ordering.need_count == 0)
         return STEP_STATUS_OK;
     ordering.needs = calloc(ordering.need_count, sizeof *ordering.needs);
-    ordering.first = calloc(columns, sizeof *ordering.first);
-    ordering.marks = calloc(columns, sizeof *ordering.marks);
-    ordering.depth = calloc(columns, sizeof *ordering.depth);
+    ordering.columns = calloc(columns, sizeof *ordering.columns);
     ordering.path = calloc(columns, sizeof *ordering.path);
-    ordering.next = calloc(columns, sizeof *ordering.next);
-    bool good = ordering.needs != NULL && ordering.first != NULL && ordering.marks != NULL &&
-                ordering.depth != NULL && ordering.path != NULL && ordering.next != NULL;
+    bool good = ordering.needs != NULL && ordering.columns != NULL && ordering.path != NULL;
     if (good) {
         list_needs(&ordering);
         sort_needs(&ordering);
         for (uint32_t i = 0; i < plan->column_count; i++)
-            if (ordering.marks[i] == UNSEEN)
+            if (ordering.columns[i].mark == UNSEEN)
                 visit(&ordering, i);
     }
-    reset(&ordering);
+    free(ordering.needs);
+    free(ordering.columns);
+    free(ordering.path);
     return good ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
 }

@@ -57,7 +57,7 @@ static const char *read_event(struct step_row_reading *reading)
     if (kind >= STEP_CHANGE_END || number > reader->listed_count || bytes > 8)
         return "a change of an encoder or of a kind that does not exist";
     struct step_encoder *encoder =
-        number == 0 ? &reader->types : &reader->encoders[reader->listed[number - 1]];
+        number == 0 ? &reader->types : &reader->columns[reader->listed[number - 1]].encoder;
     return step_encoder_change(
         encoder, (struct step_change){(enum step_change_kind) kind, (unsigned) bytes});
 }

@@ -10,19 +10,16 @@ void step_row_reader_destroy(struct step_row_reader *rows)
     if (rows == NULL)
         return;
     for (size_t i = 0; i < rows->column_count; i++) {
-        step_encoder_reset(&rows->encoders[i]);
-        step_string_numbers_reset(&rows->strings[i].numbers);
-        free(rows->columns[i].values);
-        step_buffer_reset(&rows->columns[i].bytes);
+        step_encoder_reset(&rows->columns[i].encoder);
+        step_string_numbers_reset(&rows->columns[i].strings.numbers);
+        free(rows->columns[i].data.values);
+        step_buffer_reset(&rows->columns[i].data.bytes);
     }
     step_encoder_reset(&rows->types);
     step_encoder_reset(&rows->events);
     step_buffer_reset(&rows->rows);
-    free(rows->encoders);
     free(rows->columns);
-    free(rows->strings);
     free(rows->listed);
-    free(rows->given);
     free(rows);
 }
 
@@ -31,13 +28,9 @@ struct step_row_reader *step_row_reader_create(size_t column_count)
     struct step_row_reader *rows = calloc(1, sizeof *rows);
     if (rows == NULL)
         return NULL;
-    rows->encoders = calloc(column_count + 1, sizeof *rows->encoders);
     rows->columns = calloc(column_count + 1, sizeof *rows->columns);
-    rows->strings = calloc(column_count + 1, sizeof *rows->strings);
     rows->listed = calloc(column_count + 1, sizeof *rows->listed);
-    rows->given = calloc(column_count + 1, sizeof *rows->given);
-    if (rows->encoders != NULL && rows->columns != NULL && rows->strings != NULL &&
-        rows->listed != NULL && rows->given != NULL) {
+    if (rows->columns != NULL && rows->listed != NULL) {
         rows->column_count = column_count;
         return rows;
     }
@@ -82,7 +75,7 @@ static bool read_given(struct step_row_reading *reading, uint32_t index, bool *h
         !step_cursor_varint(&reading->cursor, &flag) || flag > 1)
         return false;
     *hashed = flag == 1;
-    reading->reader->given[index] = reference;
+    reading->reader->columns[index].given = reference;
     return (reference >> 1) < (reference & 1 ? column->leaf : column->field);
 }
 
@@ -95,7 +88,7 @@ static bool read_followed(struct step_row_reading *reading, uint32_t index,
         return false;
     if (needs == STEP_SERIES_LATEST)
         reference = step_follow_column(plan, reference);
-    reading->reader->given[index] = reference;
+    reading->reader->columns[index].given = reference;
     return needs == STEP_SERIES_LATEST ? reference != STEP_NO_INDEX && reference != index
                                        : reference < plan->definition->record_count;
 }
@@ -143,7 +136,7 @@ static enum step_status read_encoder(struct step_row_reading *reading)
         return damaged_directory(reading);
     decoding->columns[index].state = STEP_COLUMN_LISTED;
     reader->listed[reader->listed_count++] = index;
-    status = step_encoder_start(&reader->encoders[index], &policy, (unsigned) bits, hashed);
+    status = step_encoder_start(&reader->columns[index].encoder, &policy, (unsigned) bits, hashed);
     return status == STEP_STATUS_OK ? status : step_decoding_no_memory(decoding);
 }
 
@@ -154,10 +147,11 @@ enum step_status step_row_directory(struct step_row_reading *reading)
     struct step_policy events = step_meta_event_policy();
     uint64_t count;
     for (size_t i = 0; i < reader->column_count; i++) {
-        reader->columns[i].count = 0;
-        reader->columns[i].bytes.length = 0;
-        step_string_numbers_clear(&reader->strings[i].numbers);
-        reader->strings[i].last_start = reader->strings[i].last_length = 0;
+        struct step_row_column_reader *column = &reader->columns[i];
+        column->data.count = 0;
+        column->data.bytes.length = 0;
+        step_string_numbers_clear(&column->strings.numbers);
+        column->strings.last_start = column->strings.last_length = 0;
     }
     reader->listed_count = 0;
     if (step_encoder_start(&reader->types, &types, 1, false) != STEP_STATUS_OK ||

@@ -21,8 +21,8 @@ static uint64_t key_of(const struct step_row_reading *reading, uint32_t index)
 {
     const struct step_plan *plan = reading->decoding->plan;
     const struct step_plan_column *column = &plan->columns[index];
-    uint64_t reference = reading->reader->given[index];
-    enum step_series_kind needs = reading->reader->encoders[index].strategy->needs;
+    uint64_t reference = reading->reader->columns[index].given;
+    enum step_series_kind needs = reading->reader->columns[index].encoder.strategy->needs;
     if (needs == STEP_SERIES_PUSHES)
         return step_record_extends(plan->definition, reading->record, (uint32_t) reference);
     uint32_t other =
@@ -31,7 +31,7 @@ static uint64_t key_of(const struct step_row_reading *reading, uint32_t index)
                         : step_field_column(plan, reading->record, reference >> 1);
     if (other == STEP_NO_INDEX)
         return 0;
-    const struct step_column_data *data = &reading->reader->columns[other];
+    const struct step_column_data *data = &reading->reader->columns[other].data;
     return data->count > 0 ? data->values[data->count - 1] : 0;
 }
 
@@ -51,10 +51,10 @@ static const char *push(struct step_row_reading *reading, struct step_column_dat
 static const char *get_value(struct step_row_reading *reading, uint32_t index, uint64_t *value)
 {
     struct step_row_reader *reader = reading->reader;
-    struct step_encoder *encoder = &reader->encoders[index];
+    struct step_encoder *encoder = &reader->columns[index].encoder;
     uint64_t key = encoder->strategy->needs != STEP_SERIES_NONE ? key_of(reading, index) : 0;
     const char *fault = step_encoder_get(encoder, key, &reading->cursor, value);
-    return fault == NULL ? push(reading, &reader->columns[index], *value) : fault;
+    return fault == NULL ? push(reading, &reader->columns[index].data, *value) : fault;
 }
 
 /* Bytes exist twice when they are handed over: in the column, and in the block. */
@@ -73,7 +73,7 @@ static const char *get_bytes(struct step_row_reading *reading, uint32_t index, u
         return "a length that passes the end of the block";
     if (!take_bytes(reading, length))
         return too_large;
-    return step_buffer_append(&reading->reader->columns[index].bytes, bytes, (size_t) length)
+    return step_buffer_append(&reading->reader->columns[index].data.bytes, bytes, (size_t) length)
                ? NULL
                : memory;
 }
@@ -82,7 +82,7 @@ static const char *get_bytes(struct step_row_reading *reading, uint32_t index, u
 static const char *repeat_bytes(struct step_row_reading *reading, uint32_t index, size_t start,
                                 uint64_t length)
 {
-    struct step_buffer *bytes = &reading->reader->columns[index].bytes;
+    struct step_buffer *bytes = &reading->reader->columns[index].data.bytes;
     if (!take_bytes(reading, length))
         return too_large;
     if (!step_buffer_reserve(bytes, (size_t) length + 1))
@@ -97,11 +97,11 @@ static const char *repeat_bytes(struct step_row_reading *reading, uint32_t index
 static const char *get_given(struct step_row_reading *reading, uint32_t index)
 {
     struct step_row_reader *reader = reading->reader;
-    struct step_row_strings *strings = &reader->strings[index];
-    unsigned flags = reader->encoders[index].policy.strings;
+    struct step_row_strings *strings = &reader->columns[index].strings;
+    unsigned flags = reader->columns[index].encoder.policy.strings;
     uint64_t length;
     uint64_t shared = 0;
-    size_t start = reader->columns[index + 1].bytes.length;
+    size_t start = reader->columns[index + 1].data.bytes.length;
     const char *fault = get_value(reading, index, &length);
     if (fault == NULL && (flags & STEP_STRINGS_SHARED) != 0)
         fault = step_row_number(reading, &shared);
@@ -124,8 +124,8 @@ static const char *get_given(struct step_row_reading *reading, uint32_t index)
 static const char *get_string(struct step_row_reading *reading, uint32_t index)
 {
     struct step_row_reader *reader = reading->reader;
-    struct step_encoder *encoder = &reader->encoders[index];
-    const struct step_string_numbers *numbers = &reader->strings[index].numbers;
+    struct step_encoder *encoder = &reader->columns[index].encoder;
+    const struct step_string_numbers *numbers = &reader->columns[index].strings.numbers;
     uint64_t number;
     if ((encoder->policy.strings & STEP_STRINGS_NUMBERED) == 0 || encoder->spells) {
         encoder->spells = false;
@@ -137,7 +137,7 @@ static const char *get_string(struct step_row_reading *reading, uint32_t index)
     if (fault != NULL)
         return fault;
     const struct step_string_place place = numbers->places[number - 1];
-    fault = push(reading, &reader->columns[index], place.length);
+    fault = push(reading, &reader->columns[index].data, place.length);
     return fault == NULL ? repeat_bytes(reading, index + 1, place.start, place.length) : fault;
 }
 
@@ -151,7 +151,7 @@ static const char *get_column(struct step_row_reading *reading, const struct ste
     if (fault != NULL)
         return fault;
     bool bytes = node->kind == STEP_NODE_BYTES;
-    if (bytes && reading->reader->encoders[node->column].policy.strings != 0)
+    if (bytes && reading->reader->columns[node->column].encoder.policy.strings != 0)
         return get_string(reading, node->column);
     fault = get_value(reading, node->column, value);
     return fault == NULL && bytes ? get_bytes(reading, node->column + 1, *value) : fault;
@@ -164,8 +164,8 @@ static const char *get_node(struct step_row_reading *reading, const struct step_
 static const char *get_numbered(struct step_row_reading *reading, const struct step_plan_node *node)
 {
     struct step_row_reader *reader = reading->reader;
-    struct step_encoder *encoder = &reader->encoders[node->column];
-    struct step_string_numbers *numbers = &reader->strings[node->column].numbers;
+    struct step_encoder *encoder = &reader->columns[node->column].encoder;
+    struct step_string_numbers *numbers = &reader->columns[node->column].strings.numbers;
     const struct step_plan_node *given = step_node_child(reading->decoding->plan, node, 0);
     uint64_t number;
     if (reading->decoding->columns[node->column].state != STEP_COLUMN_LISTED)
@@ -175,7 +175,7 @@ static const char *get_numbered(struct step_row_reading *reading, const struct s
         encoder->spells = false;
         if (!step_string_number_next(numbers, 0, 0))
             return memory;
-        fault = push(reading, &reader->columns[node->column], 0);
+        fault = push(reading, &reader->columns[node->column].data, 0);
         return fault == NULL ? get_node(reading, given) : fault;
     }
     if (fault == NULL)
@@ -301,7 +301,7 @@ static enum step_status hand_over(struct step_row_reading *reading)
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < reading->reader->listed_count && status == STEP_STATUS_OK; i++) {
         uint32_t index = reading->reader->listed[i];
-        struct step_column_data *data = &reading->reader->columns[index];
+        struct step_column_data *data = &reading->reader->columns[index].data;
         uint64_t *values = step_decoding_take(decoding, data->count, sizeof *values, &status);
         if (values != NULL && data->count > 0)
             memcpy(values, data->values, data->count * sizeof *values);
@@ -315,7 +315,7 @@ static enum step_status hand_over(struct step_row_reading *reading)
         if (index + 1 == decoding->plan->column_count ||
             decoding->plan->columns[index + 1].kind != STEP_COLUMN_BYTES)
             continue;
-        const struct step_buffer *bytes = &reading->reader->columns[index + 1].bytes;
+        const struct step_buffer *bytes = &reading->reader->columns[index + 1].data.bytes;
         struct step_decoding_column *column = &decoding->columns[index + 1];
         column->state = STEP_COLUMN_LISTED;
         column->stored = bytes->data;

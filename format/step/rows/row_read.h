@@ -8,14 +8,18 @@
 #include "format/step/columns/decoding.h"
 #include "format/step/rows/meta.h"
 
+struct step_row_column_reader {
+    struct step_encoder encoder;
+    struct step_column_data data;    /* decoded values */
+    struct step_row_strings strings; /* for columns of lengths */
+    uint64_t given;                  /* the field or leaf that `given` refers to */
+};
+
 /* State kept from block to block. */
 struct step_row_reader {
     struct step_buffer rows;
-    struct step_encoder *encoders;    /* by column of the plan */
-    struct step_column_data *columns; /* the same: decoded values */
-    struct step_row_strings *strings; /* the same, for columns of lengths */
-    uint32_t *listed;                 /* columns in the order of the directory */
-    uint64_t *given;                  /* by column: the field or leaf that `given` refers to */
+    struct step_row_column_reader *columns; /* by column of the plan */
+    uint32_t *listed;                       /* columns in the order of the directory */
     size_t listed_count;
     size_t column_count;
     struct step_encoder types;

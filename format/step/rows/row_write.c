@@ -22,35 +22,17 @@ struct rowing {
 void step_row_writer_reset(struct step_row_writer *writer)
 {
     for (size_t i = 0; i < writer->column_count; i++) {
-        step_encoder_reset(&writer->encoders[i]);
-        step_string_numbers_reset(&writer->strings[i].numbers);
+        step_encoder_reset(&writer->columns[i].encoder);
+        step_string_numbers_reset(&writer->columns[i].strings.numbers);
     }
-    free(writer->strings);
+    free(writer->columns);
     step_encoder_reset(&writer->types);
     step_encoder_reset(&writer->events);
-    free(writer->encoders);
-    free(writer->positions);
-    free(writer->numbers);
     free(writer->changes);
     step_buffer_reset(&writer->segments);
     step_buffer_reset(&writer->field);
     step_buffer_reset(&writer->rows);
     *writer = (struct step_row_writer){0};
-}
-
-static enum step_status reserve(struct step_row_writer *writer, size_t column_count)
-{
-    if (writer->encoders != NULL)
-        return STEP_STATUS_OK;
-    writer->encoders = calloc(column_count + 1, sizeof *writer->encoders);
-    writer->strings = calloc(column_count + 1, sizeof *writer->strings);
-    writer->positions = calloc(column_count + 1, sizeof *writer->positions);
-    writer->numbers = calloc(column_count + 1, sizeof *writer->numbers);
-    if (writer->encoders == NULL || writer->strings == NULL || writer->positions == NULL ||
-        writer->numbers == NULL)
-        return STEP_STATUS_NO_MEMORY;
-    writer->column_count = column_count;
-    return STEP_STATUS_OK;
 }
 
 /* Writes an entry of the directory, and starts its encoder. */
@@ -76,10 +58,10 @@ static enum step_status list_encoder(struct rowing *rowing, uint32_t index)
              step_buffer_append_varint(out, hashed);
     if (ok && strategy->has_table)
         ok = step_buffer_append_varint(out, bits);
-    writer->positions[index] = 0;
-    step_string_numbers_clear(&writer->strings[index].numbers);
-    writer->strings[index].last_start = writer->strings[index].last_length = 0;
-    return ok ? step_encoder_start(&writer->encoders[index], policy, bits, hashed)
+    writer->columns[index].position = 0;
+    step_string_numbers_clear(&writer->columns[index].strings.numbers);
+    writer->columns[index].strings.last_start = writer->columns[index].strings.last_length = 0;
+    return ok ? step_encoder_start(&writer->columns[index].encoder, policy, bits, hashed)
               : STEP_STATUS_NO_MEMORY;
 }
 
@@ -90,12 +72,12 @@ static enum step_status write_directory(struct rowing *rowing)
     uint64_t count = 0;
     for (size_t i = 0; i < columns->used_count; i++)
         if (rowing->plan->columns[columns->used[i]].kind != STEP_COLUMN_BYTES)
-            writer->numbers[columns->used[i]] = ++count;
+            writer->columns[columns->used[i]].number = ++count;
     if (!step_buffer_append_varint(&writer->rows, count))
         return STEP_STATUS_NO_MEMORY;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < columns->used_count && status == STEP_STATUS_OK; i++) {
-        writer->positions[columns->used[i]] = 0;
+        writer->columns[columns->used[i]].position = 0;
         if (rowing->plan->columns[columns->used[i]].kind != STEP_COLUMN_BYTES)
             status = list_encoder(rowing, columns->used[i]);
     }
@@ -149,17 +131,17 @@ static uint64_t key_of(const struct rowing *rowing, uint32_t index)
         return 0;
     if (!rowing->columns->columns[other].used)
         return 0;
-    size_t position = rowing->writer->positions[other];
+    size_t position = rowing->writer->columns[other].position;
     return position > 0 ? value_at(rowing, other, position - 1) : 0;
 }
 
 static enum step_status put_column(struct rowing *rowing, uint32_t index, uint64_t *value)
 {
     struct step_row_writer *writer = rowing->writer;
-    struct step_encoder *encoder = &writer->encoders[index];
+    struct step_encoder *encoder = &writer->columns[index].encoder;
     uint64_t key = encoder->strategy->needs != STEP_SERIES_NONE ? key_of(rowing, index) : 0;
-    *value = value_at(rowing, index, writer->positions[index]++);
-    return put(writer, encoder, writer->numbers[index], *value, key);
+    *value = value_at(rowing, index, writer->columns[index].position++);
+    return put(writer, encoder, writer->columns[index].number, *value, key);
 }
 
 /* Stores a string whose encoder has a policy, possibly without the common prefix with the previous
@@ -168,12 +150,12 @@ static enum step_status put_given(struct rowing *rowing, uint32_t index, const u
                                   size_t start)
 {
     struct step_row_writer *writer = rowing->writer;
-    struct step_row_strings *strings = &writer->strings[index];
+    struct step_row_strings *strings = &writer->columns[index].strings;
     uint64_t length;
     size_t shared = 0;
     enum step_status status = put_column(rowing, index, &length);
     if (status == STEP_STATUS_OK &&
-        (writer->encoders[index].policy.strings & STEP_STRINGS_SHARED) != 0) {
+        (writer->columns[index].encoder.policy.strings & STEP_STRINGS_SHARED) != 0) {
         if (length > 0 && strings->last_length > 0)
             shared = step_shared_prefix(bytes + strings->last_start, strings->last_length,
                                         bytes + start, (size_t) length);
@@ -194,22 +176,22 @@ static enum step_status put_string(struct rowing *rowing, uint32_t index)
     static const struct step_change spell = {STEP_CHANGE_SPELL, 0};
     struct step_row_writer *writer = rowing->writer;
     const uint8_t *bytes = rowing->columns->columns[index + 1].bytes.data;
-    size_t start = writer->positions[index + 1];
-    size_t length = (size_t) value_at(rowing, index, writer->positions[index]);
-    writer->positions[index + 1] += length;
-    if ((writer->encoders[index].policy.strings & STEP_STRINGS_NUMBERED) == 0)
+    size_t start = writer->columns[index + 1].position;
+    size_t length = (size_t) value_at(rowing, index, writer->columns[index].position);
+    writer->columns[index + 1].position += length;
+    if ((writer->columns[index].encoder.policy.strings & STEP_STRINGS_NUMBERED) == 0)
         return put_given(rowing, index, bytes, start);
     uint64_t number;
-    if (!step_string_number(&writer->strings[index].numbers, bytes, start, length, &number))
+    if (!step_string_number(&writer->columns[index].strings.numbers, bytes, start, length, &number))
         return STEP_STATUS_NO_MEMORY;
     if (number != 0) {
-        writer->positions[index]++;
+        writer->columns[index].position++;
         writer->values++;
         return step_buffer_append_varint(&writer->rows, number) ? STEP_STATUS_OK
                                                                 : STEP_STATUS_NO_MEMORY;
     }
     enum step_status status =
-        note_changes(writer, writer->numbers[index], writer->rows.length, &spell, 1);
+        note_changes(writer, writer->columns[index].number, writer->rows.length, &spell, 1);
     return status == STEP_STATUS_OK ? put_given(rowing, index, bytes, start) : status;
 }
 
@@ -224,11 +206,11 @@ static enum step_status put_numbered(struct rowing *rowing, const struct step_pl
     uint64_t number;
     if (!rowing->columns->columns[node->column].used)
         return put_node(rowing, value);
-    if (value_at(rowing, node->column, writer->positions[node->column]) != 0)
+    if (value_at(rowing, node->column, writer->columns[node->column].position) != 0)
         return put_column(rowing, node->column, &number);
-    writer->positions[node->column]++;
+    writer->columns[node->column].position++;
     enum step_status status =
-        note_changes(writer, writer->numbers[node->column], writer->rows.length, &spell, 1);
+        note_changes(writer, writer->columns[node->column].number, writer->rows.length, &spell, 1);
     return status == STEP_STATUS_OK ? put_node(rowing, value) : status;
 }
 
@@ -239,12 +221,13 @@ static enum step_status put_node(struct rowing *rowing, const struct step_plan_n
     enum step_status status = STEP_STATUS_OK;
     if (node->kind == STEP_NODE_NUMBERED)
         return put_numbered(rowing, node);
-    if (node->kind == STEP_NODE_BYTES && rowing->writer->encoders[node->column].policy.strings != 0)
+    if (node->kind == STEP_NODE_BYTES &&
+        rowing->writer->columns[node->column].encoder.policy.strings != 0)
         return put_string(rowing, node->column);
     if (step_node_has_column(node))
         status = put_column(rowing, node->column, &value);
     if (status == STEP_STATUS_OK && node->kind == STEP_NODE_BYTES) {
-        size_t *at = &rowing->writer->positions[node->column + 1];
+        size_t *at = &rowing->writer->columns[node->column + 1].position;
         const uint8_t *bytes = rowing->columns->columns[node->column + 1].bytes.data;
         if (value > 0 && !step_buffer_append(&rowing->writer->rows, bytes + *at, (size_t) value))
             return STEP_STATUS_NO_MEMORY;
@@ -337,9 +320,13 @@ enum step_status step_row_write(struct step_row_writer *writer, const struct ste
     struct step_policy types = step_meta_type_policy();
     struct step_policy events = step_meta_event_policy();
     writer->rows.length = 0;
-    enum step_status status = reserve(writer, columns->plan->column_count);
-    if (status == STEP_STATUS_OK)
-        status = step_encoder_start(&writer->types, &types, 1, false);
+    if (writer->columns == NULL) {
+        writer->columns = calloc(columns->plan->column_count + 1u, sizeof *writer->columns);
+        if (writer->columns == NULL)
+            return STEP_STATUS_NO_MEMORY;
+        writer->column_count = columns->plan->column_count;
+    }
+    enum step_status status = step_encoder_start(&writer->types, &types, 1, false);
     if (status == STEP_STATUS_OK)
         status = step_encoder_start(&writer->events, &events, 1, false);
     writer->events.eager = true;

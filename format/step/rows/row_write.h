@@ -18,12 +18,16 @@ struct step_row_change {
     struct step_change change;
 };
 
+struct step_row_column_writer {
+    struct step_encoder encoder;
+    struct step_row_strings strings; /* for columns of lengths */
+    size_t position;                 /* number of values taken */
+    uint64_t number;                 /* the encoder's number in the block */
+};
+
 /* Zero-initialise. */
 struct step_row_writer {
-    struct step_encoder *encoders;    /* by column of the plan */
-    struct step_row_strings *strings; /* the same, for columns of lengths */
-    size_t *positions;                /* the same: number of values taken */
-    uint64_t *numbers;                /* the same: the encoder's number in the block */
+    struct step_row_column_writer *columns; /* by column of the plan */
     size_t column_count;
     struct step_encoder types;
     struct step_encoder events; /* of the field `encoder` in meta-events */

@@ -6,8 +6,8 @@
 #include "format/core/hash_index.h"
 #include "format/step/block/block_verify.h"
 #include "format/step/block/block_write.h"
+#include "format/step/columns/check_record.h"
 #include "format/step/columns/pending_records.h"
-#include "format/step/plan/check_record.h"
 #include "steptrace/writer.h"
 
 /* The streams of a writer, indexed by number. */

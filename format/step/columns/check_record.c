@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks a record against its definition: walks its slots and checks each value. */
-#include "format/step/plan/check_record.h"
+#include "format/step/columns/check_record.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/codec/strategies/scale.h"
 #include "format/step/layout.h"
 #include "format/step/plan/charset.h"
 #include "steptrace/value.h"
@@ -32,6 +31,7 @@ void step_check_reset(struct step_check *check)
         step_buffer_reset(&check->values[i]);
     free(check->values);
     step_buffer_reset(&check->value);
+    step_pending_reset(&check->rows);
     free(check->constants);
     free(check->known);
     free(check->learnt);
@@ -54,13 +54,6 @@ static enum step_status refuse(const struct checking *checking, uint32_t index, 
                           owner->fields[column->field].name, part, what);
 }
 
-static uint64_t round_down(const struct step_field_coding *field_coding, uint64_t value)
-{
-    return field_coding->resolution > 1
-               ? step_scale_floor(field_coding->resolution, value, field_coding->column.is_signed)
-               : value;
-}
-
 static uint64_t stored_value(const struct step_policy *policy, uint64_t value)
 {
     if (policy->resolution <= 1)
@@ -74,7 +67,7 @@ static enum step_status check_value(const struct checking *checking, uint32_t in
     const struct step_policy *policy = &checking->plan->columns[index].field_coding.policy;
     struct step_check *check = checking->check;
     char what[120];
-    value = round_down(&checking->plan->columns[index].field_coding, value);
+    value = step_field_coding_round(&checking->plan->columns[index].field_coding, value);
     if (policy->size == STEP_SIZE_FIXED &&
         step_policy_width(policy, stored_value(policy, value)) > policy->bytes) {
         snprintf(what, sizeof what, "is 0x%" PRIx64 ", which needs more than its %u bytes", value,
@@ -133,86 +126,30 @@ static enum step_status check_variant(const struct checking *checking,
     return check_node(checking, step_node_child(plan, node, place), variant->slots);
 }
 
-static bool append_variant_value(const struct checking *checking, const struct step_plan_node *node,
-                                 const struct step_variant *variant, struct step_buffer *out);
-static bool append_tree(const struct checking *checking, const struct step_plan_node *node,
-                        const struct step_variant *variant, struct step_buffer *out);
-
-/* Appends all parts of the value. */
-static bool append_value(const struct checking *checking, const struct step_plan_node *node,
-                         const uint64_t *slots, struct step_buffer *out)
+/* Puts all parts of the value into check->value. */
+static enum step_status take_value(const struct checking *checking,
+                                   const struct step_plan_node *node, const uint64_t *slots)
 {
-    static const struct step_bytes no_bytes = {NULL, 0};
-    static const struct step_array no_array = {NULL, 0};
+    static const uint8_t nothing[1] = {0};
+    struct step_check *check = checking->check;
     const struct step_plan *plan = checking->plan;
-    const struct step_bytes *bytes = node->kind == STEP_NODE_BYTES ? step_slot_bytes(*slots) : NULL;
-    const struct step_array *array = node->kind == STEP_NODE_ARRAY ? step_slot_array(*slots) : NULL;
-    bool good = true;
-    switch (node->kind) {
-    case STEP_NODE_VALUE:
-        return step_buffer_append_varint(
-            out, round_down(&plan->columns[node->column].field_coding, slots[0]));
-    case STEP_NODE_BYTES:
-        bytes = bytes != NULL ? bytes : &no_bytes;
-        return step_buffer_append_varint(out, bytes->length) &&
-               step_buffer_append(out, bytes->data, bytes->length);
-    case STEP_NODE_VARIANT:
-        return append_variant_value(checking, node, step_slot_variant(slots[0]), out);
-    case STEP_NODE_TREE:
-        return append_tree(checking, node, step_slot_variant(slots[0]), out);
-    case STEP_NODE_INNER:
-        return append_tree(checking, NULL, step_slot_variant(slots[0]), out);
-    case STEP_NODE_NUMBERED:
-        return append_value(checking, step_node_child(plan, node, 0), slots, out);
-    case STEP_NODE_ARRAY:
-        array = array != NULL ? array : &no_array;
-        good = step_buffer_append_varint(out, array->count);
-        slots = array->slots;
-        break;
-    case STEP_NODE_RECORD:
-        break;
-    }
-    size_t count = array != NULL ? array->count : node->child_count;
-    for (size_t i = 0; i < count && good; i++) {
-        const struct step_plan_node *child = step_node_child(plan, node, array != NULL ? 0 : i);
-        good = append_value(checking, child, slots, out);
-        slots += child->slot_count;
-    }
-    return good;
+    const struct step_plan_node *element =
+        checking->tree != NULL ? step_node_child(plan, checking->tree->node, 0) : NULL;
+    struct step_pending *rows = &check->rows;
+    step_pending_clear(rows);
+    check->value.length = 0;
+    enum step_status status = step_pending_append_value(rows, plan, node, element, slots);
+    struct step_word_source source = {rows->words,
+                                      rows->bytes.data != NULL ? rows->bytes.data : nothing};
+    bool good = status != STEP_STATUS_OK || step_words_append(plan, node, &source, &check->value);
+    for (size_t i = 0;
+         status == STEP_STATUS_OK && node->holds_inner && good && i < rows->tree_count; i++)
+        good = step_words_append(plan, element, &source, &check->value);
+    return good ? status : STEP_STATUS_NO_MEMORY;
 }
 
-static bool append_variant_value(const struct checking *checking, const struct step_plan_node *node,
-                                 const struct step_variant *variant, struct step_buffer *out)
-{
-    const struct step_plan *plan = checking->plan;
-    uint32_t place = variant != NULL ? step_node_variant(plan, node, variant->record) : 0;
-    if (variant == NULL || place == STEP_NO_INDEX)
-        return step_buffer_append_varint(out, 0);
-    return step_buffer_append_varint(out, place + (uint64_t) 1) &&
-           append_value(checking, step_node_child(plan, node, place), variant->slots, out);
-}
-
-/* Appends a value of a tree with its children.  If it is too deep or large, its check will report
- * that. */
-static bool append_tree(const struct checking *checking, const struct step_plan_node *node,
-                        const struct step_variant *variant, struct step_buffer *out)
-{
-    struct checked_tree root = {.node = node};
-    struct checking inner = *checking;
-    if (inner.tree == NULL)
-        inner.tree = &root;
-    const struct step_plan *plan = checking->plan;
-    if (inner.tree->depth == STEP_MAX_TREE_DEPTH || inner.tree->values == STEP_MAX_TREE_VALUES)
-        return true;
-    inner.tree->depth++;
-    inner.tree->values++;
-    bool good =
-        append_variant_value(&inner, step_node_child(plan, inner.tree->node, 0), variant, out);
-    inner.tree->depth--;
-    return good;
-}
-
-/* Checks a compound value that is constant as a whole. */
+/* Checks a compound value that is constant as a whole.  One that cannot be stored at all is left to
+ * the other checks. */
 static enum step_status check_constant(const struct checking *checking,
                                        const struct step_plan_node *node, const uint64_t *slots)
 {
@@ -220,9 +157,9 @@ static enum step_status check_constant(const struct checking *checking,
     size_t index = (size_t) (node - checking->plan->nodes);
     size_t place = checking->plan->column_count + index;
     struct step_buffer *value = &check->value, *constant = &check->values[index];
-    value->length = 0;
-    if (!append_value(checking, node, slots, value))
-        return STEP_STATUS_NO_MEMORY;
+    enum step_status status = take_value(checking, node, slots);
+    if (status != STEP_STATUS_OK)
+        return status == STEP_STATUS_NO_MEMORY ? status : STEP_STATUS_OK;
     if (!check->known[place]) {
         struct step_buffer other = *constant;
         *constant = *value;

@@ -3,11 +3,11 @@
  * Checks records against their definition before a writer accepts them: constants that change,
  * integers too large for their fixed size, strings outside their character set.
  */
-#ifndef FORMAT_STEP_PLAN_CHECK_RECORD_H
-#define FORMAT_STEP_PLAN_CHECK_RECORD_H
+#ifndef FORMAT_STEP_COLUMNS_CHECK_RECORD_H
+#define FORMAT_STEP_COLUMNS_CHECK_RECORD_H
 
 #include "format/core/bytes.h"
-#include "format/step/plan/plan.h"
+#include "format/step/columns/pending_records.h"
 
 /* State of the checks of one writer.  Zero-initialise. */
 struct step_check {
@@ -15,6 +15,7 @@ struct step_check {
     struct step_buffer *values; /* by node of the plan: constants that are not single numbers */
     size_t node_count;
     struct step_buffer value; /* of the current node */
+    struct step_pending rows; /* the same, before its numbers are rounded */
     uint8_t *known;           /* by column, then by node: whether the constant is known */
     uint32_t *learnt;         /* in order: those first seen in the last record */
     size_t learnt_count;

@@ -149,6 +149,14 @@ static enum step_status make(struct trace_file *file, const struct trace_file_ru
     return status;
 }
 
+struct file_identity trace_file_identity(const struct trace_file *file)
+{
+    struct stat about;
+    return fstat(file->descriptor, &about) == 0
+               ? (struct file_identity){.device = about.st_dev, .inode = about.st_ino}
+               : (struct file_identity){0, 0};
+}
+
 enum step_status trace_file_open(const char *path, const struct trace_file_rules *rules,
                                  struct trace_file **out, struct step_error *error)
 {

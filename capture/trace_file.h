@@ -57,6 +57,11 @@ int trace_file_put(int descriptor, const void *data, size_t length, uint64_t off
 /* Returns true if this errno says that the file cannot grow. */
 bool trace_file_is_full(int code);
 struct step_output trace_file_output(struct trace_file *file);
+/* What a file is, whatever its name becomes; 0 and 0: not known. */
+struct file_identity {
+    uint64_t device, inode;
+};
+struct file_identity trace_file_identity(const struct trace_file *file);
 /* Releases unused reserved blocks, and closes. */
 void trace_file_close(struct trace_file *file);
 

@@ -33,6 +33,7 @@ static enum step_status open_here(struct trace_store *store,
     if (status != STEP_STATUS_OK)
         return status;
     snprintf(store->path, sizeof store->path, "%s", store->file->path);
+    store->identity = trace_file_identity(store->file);
     live_path_of(store, live, sizeof live);
     store->map =
         live_map_create(live, wanted->rules.mode, wanted->buffer_bytes, wanted->drop, error);
@@ -86,6 +87,7 @@ static enum step_status open_there(struct trace_store *store,
     if (writer->calls->message[0] != '\0')
         log_message("%s", writer->calls->message);
     snprintf(store->path, sizeof store->path, "%s", writer->calls->path);
+    store->identity = writer->calls->identity;
     writer->gives_up = wanted->gives_up;
     writer->owner = wanted->owner;
     store->found_by = map_to_be_found(store);

@@ -17,8 +17,9 @@ struct trace_store {
     struct writer_process *writer; /* RING_MEMORY */
     void *found_by;                /* a page of the live file, mapped and never accessed */
     char path[PATH_MAX];
-    bool full; /* the disk is full: only the end is still written */
-    int code;  /* errno of the last failed reservation */
+    struct file_identity identity; /* of the trace */
+    bool full;                     /* the disk is full: only the end is still written */
+    int code;                      /* errno of the last failed reservation */
     bool keeps_live;
     bool ending; /* set by the owner: what follows is the trace's end */
 };

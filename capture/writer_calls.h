@@ -46,7 +46,8 @@ struct writer_calls {
     int32_t code;    /* an errno */
     char message[1024];
     struct trace_file_rules rules;
-    char path[PATH_MAX]; /* of the trace: as wanted, then as created */
+    struct file_identity identity; /* of the trace */
+    char path[PATH_MAX];           /* of the trace: as wanted, then as created */
 };
 _Static_assert(sizeof(struct writer_calls) <= WRITER_CALLS_BYTES, "it has its pages");
 

@@ -69,10 +69,12 @@ static enum step_status open_files(struct step_error *error)
     enum step_status status = trace_file_create(path, &rules, &self.file, error);
     if (status == STEP_STATUS_OK)
         status = open_live_file(error);
-    if (status == STEP_STATUS_OK)
+    if (status == STEP_STATUS_OK) {
         snprintf(self.calls->path, sizeof self.calls->path, "%s", self.file->path);
-    else if (self.file != NULL)
+        self.calls->identity = trace_file_identity(self.file);
+    } else if (self.file != NULL) {
         unlink(self.file->path);
+    }
     return status;
 }
 

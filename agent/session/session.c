@@ -119,11 +119,8 @@ static bool open_files(struct session *session)
         return false;
     }
     snprintf(session->options.file, sizeof session->options.file, "%s", session->drain.store->path);
-    struct stat about;
-    if (lstat(session->options.file, &about) == 0) {
-        session->drain.device = about.st_dev;
-        session->drain.inode = about.st_ino;
-    }
+    session->drain.device = session->drain.store->identity.device;
+    session->drain.inode = session->drain.store->identity.inode;
     session->map = session->drain.store->map;
     session->map->run_apart = session->drain.keeps_apart ? apart_run : NULL;
     atomic_store(&session->map->next_object, session->first_object);

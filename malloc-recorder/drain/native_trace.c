@@ -57,14 +57,6 @@ void native_trace_describe_clock(struct native_trace *trace)
 #define BUFFER_LEAST (UINT64_C(256) << 10)
 #define IMAGES_MOST 10000u
 
-static bool log_error(const struct step_error *error)
-{
-    char text[900];
-    step_error_print(error, text, sizeof text);
-    log_message("%s", text);
-    return false;
-}
-
 static bool log_errno(const char *path)
 {
     log_message("%s: %s", path, strerror(errno));

@@ -85,11 +85,7 @@ static pid_t former_drain(const struct native_trace *trace)
     bool held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
     close(file);
     snprintf(name, sizeof name, "/proc/%ld/cmdline", (long) lock.l_pid);
-    if (!held || (file = open(name, O_RDONLY | O_CLOEXEC)) < 0)
-        return 0;
-    ssize_t length = read(file, arguments, sizeof arguments - 1);
-    close(file);
-    arguments[length > 0 ? length : 0] = '\0';
+    size_t length = held ? provenance_read(name, arguments, sizeof arguments) : 0;
     snprintf(mark, sizeof mark, "program=%llu", (unsigned long long) trace->process);
     const char *at = arguments;
     for (int i = 0; i < DRAIN_ARGUMENT_PROGRAM && at < arguments + length; i++)

@@ -2,11 +2,12 @@
 /* Chooses and calibrates the clock. */
 #include "capture/clock.h"
 
-#include <stdio.h>
 #include <string.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+
+#include "capture/provenance.h"
 
 #define CALIBRATION_NS UINT64_C(10000000)
 #define SCALE_SHIFT 32u
@@ -17,13 +18,9 @@ bool clock_uses_counter;
 /* If the kernel itself uses the counter, it has compared the counters of all CPUs. */
 static bool kernel_trusts_counter(void)
 {
-    char name[64] = "";
-    FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
-    if (file == NULL)
-        return false;
-    if (fgets(name, sizeof name, file) == NULL)
-        name[0] = '\0';
-    fclose(file);
+    char name[64];
+    provenance_read("/sys/devices/system/clocksource/clocksource0/current_clocksource", name,
+                    sizeof name);
     name[strcspn(name, "\n")] = '\0';
     return strcmp(name, "tsc") == 0 || strcmp(name, "arch_sys_counter") == 0 ||
            strcmp(name, "kvm-clock") == 0;

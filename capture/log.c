@@ -110,3 +110,11 @@ void log_message(const char *format, ...)
     line[end++] = '\n';
     put(line, end);
 }
+
+bool log_error(const struct step_error *error)
+{
+    char text[900];
+    step_error_print(error, text, sizeof text);
+    log_message("%s", text);
+    return false;
+}

@@ -6,10 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "steptrace/status.h"
+
 /* Writes "steptrace: message
  *
  * " in one piece; nothing if stderr accepts none within a second. */
 __attribute__((format(printf, 1, 2))) void log_message(const char *format, ...);
+/* Same, for a text of step_error_print(). Returns false. */
+bool log_error(const struct step_error *error);
 
 /* Writes messages only to the file that is stderr now: if the program closes it, its number may
  * become another file of the program. */

@@ -21,23 +21,24 @@ void provenance_host(struct step_writer *writer)
     step_writer_property(writer, "host", host);
 }
 
-static size_t read_command_line(int file, char *text, size_t size)
+size_t provenance_read(const char *path, char *text, size_t size)
 {
     size_t length = 0;
     ssize_t got;
-    while (length < size && (got = read(file, text + length, size - length)) > 0)
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    while (file >= 0 && length < size - 1 &&
+           (got = read(file, text + length, size - 1 - length)) > 0)
         length += (size_t) got;
+    if (file >= 0)
+        close(file);
+    text[length] = '\0';
     return length;
 }
 
 void provenance_command_line(struct step_writer *writer, uint64_t process, char *text, size_t size)
 {
     snprintf(text, size, "/proc/%" PRIu64 "/cmdline", process);
-    int file = open(text, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return;
-    size_t length = read_command_line(file, text, size - 1);
-    close(file);
+    size_t length = provenance_read(text, text, size);
     while (length > 0 && text[length - 1] == '\0')
         length--;
     for (size_t i = 0; i < length; i++)

@@ -8,6 +8,10 @@
 
 #include "steptrace/writer.h"
 
+/* Reads a file of the kernel's, or as much as there is room for, and ends it with a 0 byte. Returns
+ * its length; 0: it cannot be read. Allocates nothing. */
+size_t provenance_read(const char *path, char *text, size_t size);
+
 enum step_status provenance_number(struct step_writer *writer, const char *key, uint64_t value);
 void provenance_host(struct step_writer *writer);
 /* Writes the kernel's command line of the process, words separated by spaces. `text` is a buffer

@@ -357,7 +357,7 @@ static void stop(JNIEnv *jni)
     if (class_hook.alloc) {
         engine_notify(false, JVMTI_EVENT_VM_OBJECT_ALLOC);
         jni_calls_intercept(false, false);
-        reaper_last_pass(jni);
+        reaper_pass(jni, true);
     }
 }
 

@@ -54,7 +54,7 @@ static void collect(JNIEnv *jni)
         return;
     if ((*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti) == JVMTI_ERROR_NONE) {
         tagged_deaths_flush();
-        reaper_pass(jni);
+        reaper_pass(jni, false);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -314,7 +314,7 @@ static void look_for_dead(struct reaper_pass *pass, struct session *session, str
 
 /* Takes the lock before it enters the probe: a thread that holds the lock and waits for all probes
  * to end must not wait for this one. */
-static void pass_once(JNIEnv *jni, bool last)
+void reaper_pass(JNIEnv *jni, bool last)
 {
     struct os_thread *os;
     struct reaper_pass *pass = calloc(1, sizeof *pass);
@@ -338,16 +338,6 @@ static void pass_once(JNIEnv *jni, bool last)
     }
     unlock_passes();
     free(pass);
-}
-
-void reaper_pass(JNIEnv *jni)
-{
-    pass_once(jni, false);
-}
-
-void reaper_last_pass(JNIEnv *jni)
-{
-    pass_once(jni, true);
 }
 
 bool reaper_stop_passes(void)
@@ -505,7 +495,7 @@ static void JNICALL reaper_run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
         last_words_say(jni);
         if (tracer.dying) /* a JVM that ends waits 300 ms for threads in native code */
             return;
-        reaper_pass(jni);
+        reaper_pass(jni, false);
         give_memory_back(jni);
         if (also != NULL)
             also(jni);

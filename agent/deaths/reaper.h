@@ -22,10 +22,8 @@ bool reaper_start(JNIEnv *jni);
 void reaper_thread_ended(struct os_thread *os);
 /* Wakes the reaper; called in the pause when a collection ends. */
 void reaper_wake(void);
-/* Makes one pass, on the calling Java thread. */
-void reaper_pass(JNIEnv *jni);
-/* Same as reaper_pass(), for the last pass of this session. */
-void reaper_last_pass(JNIEnv *jni);
+/* Makes one pass, on the calling Java thread; `last`: of this session. */
+void reaper_pass(JNIEnv *jni, bool last);
 /* Called by a thread that has filled a page. Waits a little while the reaper is far behind the
  * program, unless the session never waits. */
 void reaper_keep_pace(const struct session *session, const struct os_thread *os);

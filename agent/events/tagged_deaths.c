@@ -3,17 +3,16 @@
 #include "agent/events/events.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "agent/base/jvm_classes.h"
 #include "agent/events/engine.h"
 #include "capture/apart.h"
+#include "capture/provenance.h"
 
 #define TELLER "Service Thread"
 #define TASKS "/proc/self/task"
@@ -59,11 +58,7 @@ static void read_of_task(long task, const char *name, char *text, size_t size)
 {
     char path[64];
     snprintf(path, sizeof path, TASKS "/%ld/%s", task, name);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = file >= 0 ? read(file, text, size - 1) : 0;
-    text[length > 0 ? length : 0] = '\0';
-    if (file >= 0)
-        close(file);
+    provenance_read(path, text, size);
 }
 
 /* Returns the JVM's thread that reports the dead objects: the oldest of that name. */

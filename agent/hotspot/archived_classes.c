@@ -119,7 +119,6 @@ static void archive_scan(void (*found)(const char *name, size_t length))
 #define TABLE_BITS 16u
 #define TABLE_SIZE (1u << TABLE_BITS)
 #define TABLE_FULL (TABLE_SIZE / 2)
-#define FILE_LIMIT (1u << 20)
 /* Words of a line that describes a lambda expression's class. */
 #define LAMBDA_WORDS 9
 #define LAMBDA_CALLEE 6
@@ -130,14 +129,14 @@ static _Atomic uint64_t table[TABLE_SIZE];
 static size_t table_count;
 static _Atomic int loading;
 
-struct text {
-    const char *bytes;
-    size_t length;
-};
-
-static uint64_t mix(uint64_t hash, struct text text)
+static struct class_text text_at(const char *bytes, size_t length)
 {
-    return text_hash_more(hash, text.bytes, text.length);
+    return (struct class_text){(const uint8_t *) bytes, length};
+}
+
+static uint64_t mix(uint64_t hash, struct class_text text)
+{
+    return text_hash_more(hash, (const char *) text.bytes, text.length);
 }
 
 static uint64_t finish(uint64_t hash)
@@ -145,18 +144,18 @@ static uint64_t finish(uint64_t hash)
     return (hash | UINT64_C(1) << 63) & ~UINT64_C(1);
 }
 
-static uint64_t hash_class(struct text name)
+static uint64_t hash_class(const char *name, size_t length)
 {
-    return finish(mix(TEXT_HASH_START, name));
+    return finish(mix(TEXT_HASH_START, text_at(name, length)));
 }
 
 /* Hashes a lambda expression: the class that contains it, and owner, name and descriptor of its
  * method. */
-static uint64_t hash_lambda(struct text class, const struct text callee[3])
+static uint64_t hash_lambda(struct class_text class, const struct class_text callee[3])
 {
     uint64_t hash = mix(TEXT_HASH_START, class);
     for (size_t i = 0; i < 3; i++)
-        hash = mix(mix(hash, (struct text){" ", 1}), callee[i]);
+        hash = mix(mix(hash, text_at(" ", 1)), callee[i]);
     return finish(hash);
 }
 
@@ -180,59 +179,34 @@ static void add(uint64_t hash)
     table_count++;
 }
 
-/* Returns the next word of a line; empty at its end. */
-static struct text next_word(struct text *line)
-{
-    struct text word = {line->bytes, 0};
-    while (line->length != 0 && (unsigned char) line->bytes[0] <= ' ')
-        word.bytes = ++line->bytes, line->length--;
-    while (word.length < line->length && (unsigned char) word.bytes[word.length] > ' ')
-        word.length++;
-    line->bytes += word.length;
-    line->length -= word.length;
-    return word;
-}
-
 /* "@lambda-proxy CALLER INTERFACE-METHOD TYPE TYPE KIND OWNER METHOD DESCRIPTOR TYPE" */
-static void add_line(struct text line)
+static void add_line(char *line)
 {
-    static const char lambda[] = "@lambda-proxy";
-    struct text words[LAMBDA_WORDS];
-    for (size_t i = 0; i < LAMBDA_WORDS; i++)
-        words[i] = next_word(&line);
-    if (words[0].length == sizeof lambda - 1 &&
-        memcmp(words[0].bytes, lambda, sizeof lambda - 1) == 0)
-        add(hash_lambda(words[1], &words[LAMBDA_CALLEE]));
-}
-
-static void add_lines(struct text text)
-{
-    while (text.length != 0) {
-        const char *newline = memchr(text.bytes, '\n', text.length);
-        struct text line = {text.bytes,
-                            newline != NULL ? (size_t) (newline - text.bytes) : text.length};
-        add_line(line);
-        line.length += newline != NULL;
-        text.bytes += line.length;
-        text.length -= line.length;
+    char *rest = NULL;
+    struct class_text words[LAMBDA_WORDS];
+    for (size_t i = 0; i < LAMBDA_WORDS; i++) {
+        const char *word = strtok_r(i == 0 ? line : NULL, " \t\r\n", &rest);
+        words[i] = text_at(word != NULL ? word : "", word != NULL ? strlen(word) : 0);
     }
+    if (text_is(words[0], "@lambda-proxy"))
+        add(hash_lambda(words[1], &words[LAMBDA_CALLEE]));
 }
 
 static void read_file(void *data)
 {
-    const char *path = data;
-    char *text = malloc(FILE_LIMIT);
-    FILE *file = text != NULL ? fopen(path, "re") : NULL;
-    if (file != NULL) {
-        add_lines((struct text){text, fread(text, 1, FILE_LIMIT, file)});
+    char *line = NULL;
+    size_t room = 0;
+    FILE *file = fopen(data, "re");
+    while (file != NULL && getline(&line, &room, file) > 0)
+        add_line(line);
+    if (file != NULL)
         fclose(file);
-    }
-    free(text);
+    free(line);
 }
 
 static void add_class(const char *name, size_t length)
 {
-    add(hash_class((struct text){name, length}));
+    add(hash_class(name, length));
 }
 
 /* Every archive contains these, and they cover all kinds of classes. */
@@ -241,7 +215,7 @@ static bool has_known(void)
     static const char *const names[] = {"java/lang/Object", "java/lang/String", "java/lang/Class",
                                         "java/lang/ClassLoader", "java/lang/ref/WeakReference"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (atomic_load(place_of(hash_class((struct text){names[i], strlen(names[i])}))) == 0)
+        if (atomic_load(place_of(hash_class(names[i], strlen(names[i])))) == 0)
             return false;
     return true;
 }
@@ -289,7 +263,7 @@ void archived_class_loads(const char *name, bool changed)
     static _Atomic bool any_changed;
     if (table_count == 0 || (!changed && !atomic_load(&any_changed) && !is_regenerated(name)))
         return;
-    uint64_t hash = hash_class((struct text){name, strlen(name)});
+    uint64_t hash = hash_class(name, strlen(name));
     _Atomic uint64_t *place = place_of(hash);
     if ((atomic_load(place) & ~UINT64_C(1)) != hash)
         return;
@@ -305,7 +279,7 @@ static bool is_loading(jclass class)
     size_t length = signature != NULL ? strlen(signature) : 0;
     bool changed = false;
     if (length > 2) {
-        uint64_t hash = hash_class((struct text){signature + 1, length - 2});
+        uint64_t hash = hash_class(signature + 1, length - 2);
         changed = (atomic_fetch_and(place_of(hash), ~UINT64_C(1)) & 1) != 0;
     }
     jvm_free(signature);
@@ -323,16 +297,10 @@ void archived_class_loaded(jclass class)
     hash_state_leave();
 }
 
-static struct text text_of(struct class_text text)
-{
-    return (struct text){(const char *) text.bytes, text.length};
-}
-
 static bool is_of_lambda(void *context, const struct class_callee *callee)
 {
-    const struct text *caller = context;
-    struct text words[] = {text_of(callee->owner), text_of(callee->name),
-                           text_of(callee->descriptor)};
+    const struct class_text *caller = context;
+    const struct class_text words[] = {callee->owner, callee->name, callee->descriptor};
     return atomic_load(place_of(hash_lambda(*caller, words))) != 0;
 }
 
@@ -342,7 +310,7 @@ bool archived_class_has_lambda(jclass class, const uint8_t *bytes, size_t length
     if (signature == NULL)
         return false;
     size_t end = strlen(signature);
-    struct text caller = {signature + 1, end > 2 ? end - 2 : 0};
+    struct class_text caller = text_at(signature + 1, end > 2 ? end - 2 : 0);
     bool has = class_has_callee(bytes, length, is_of_lambda, &caller);
     jvm_free(signature);
     return has;

@@ -28,6 +28,7 @@
 #include "agent/stacks/stacks.h"
 #include "capture/log.h"
 #include "capture/modules/late_zstd.h"
+#include "capture/provenance.h"
 
 /* created at load, begun at VM init */
 static struct session *prepared;
@@ -219,12 +220,7 @@ static void set_start_of_process(void)
     tracer.start = clock_moment_now();
     unsigned long long ticks = 0;
     char text[1024];
-    FILE *file = fopen("/proc/self/stat", "re");
-    if (file == NULL)
-        return;
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = '\0';
+    provenance_read("/proc/self/stat", text, sizeof text);
     const char *after_name = strrchr(text, ')');
     if (after_name == NULL ||
         sscanf(after_name + 1,

@@ -72,13 +72,6 @@ static void collector_note(const struct session *session)
  * new_objects.c. */
 #define CHECK_NS UINT64_C(2000000000)
 
-static void log_error(const struct step_error *error)
-{
-    char text[900];
-    step_error_print(error, text, sizeof text);
-    log_message("%s", text);
-}
-
 void session_numbered_name(const struct options *options, char *out, size_t size)
 {
     const char *slash = strrchr(options->file, '/');
@@ -114,10 +107,8 @@ static bool open_files(struct session *session)
                                               .drop = options->overflow == OVERFLOW_DROP,
                                               .gives_up = session_drain_gives_up,
                                               .owner = session};
-    if (trace_store_open(&wanted, &session->drain.store, &error) != STEP_STATUS_OK) {
-        log_error(&error);
-        return false;
-    }
+    if (trace_store_open(&wanted, &session->drain.store, &error) != STEP_STATUS_OK)
+        return log_error(&error);
     snprintf(session->options.file, sizeof session->options.file, "%s", session->drain.store->path);
     session->drain.device = session->drain.store->identity.device;
     session->drain.inode = session->drain.store->identity.inode;
@@ -127,10 +118,8 @@ static bool open_files(struct session *session)
     writing.definition = &step_java_trace_definition;
     writing.output = trace_store_output(session->drain.store);
     writing.level = (int) options->level;
-    if (step_writer_create(&writing, &session->drain.writer, &error) != STEP_STATUS_OK) {
-        log_error(&error);
-        return false;
-    }
+    if (step_writer_create(&writing, &session->drain.writer, &error) != STEP_STATUS_OK)
+        return log_error(&error);
     if (session->options.stack != 0 && (session->stacks = stack_tree_create()) == NULL) {
         log_message("%s: out of memory for call stacks", session->options.file);
         return false;

@@ -57,14 +57,6 @@ void native_trace_describe_clock(struct native_trace *trace)
 #define BUFFER_LEAST (UINT64_C(256) << 10)
 #define IMAGES_MOST 10000u
 
-static bool log_error(const struct step_error *error)
-{
-    char text[900];
-    step_error_print(error, text, sizeof text);
-    log_message("%s", text);
-    return false;
-}
-
 static bool log_errno(const char *path)
 {
     log_message("%s: %s", path, strerror(errno));
@@ -93,11 +85,7 @@ static pid_t former_drain(const struct native_trace *trace)
     bool held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
     close(file);
     snprintf(name, sizeof name, "/proc/%ld/cmdline", (long) lock.l_pid);
-    if (!held || (file = open(name, O_RDONLY | O_CLOEXEC)) < 0)
-        return 0;
-    ssize_t length = read(file, arguments, sizeof arguments - 1);
-    close(file);
-    arguments[length > 0 ? length : 0] = '\0';
+    size_t length = held ? provenance_read(name, arguments, sizeof arguments) : 0;
     snprintf(mark, sizeof mark, "program=%llu", (unsigned long long) trace->process);
     const char *at = arguments;
     for (int i = 0; i < DRAIN_ARGUMENT_PROGRAM && at < arguments + length; i++)

@@ -12,8 +12,8 @@
 
 #define IO_FAIL(error, ...) step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, __VA_ARGS__)
 
-/* Closes a descriptor, -1: none, and keeps errno. */
-void close_quietly(int file);
+#define REFUSE(error, ...)                                                                         \
+    step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, __VA_ARGS__)
 
 /* Facts about a running JVM that attaching needs, read from /proc. */
 

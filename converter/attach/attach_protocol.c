@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "converter/base/output_file.h"
+#include "converter/base/descriptors.h"
 
 #define LISTEN_MS 10000  /* the JVM answers SIGQUIT at its next safepoint */
 #define ANSWER_MS 120000 /* loading starts a trace, which first walks the heap */
@@ -86,14 +86,8 @@ static int wake(const struct jvm_process *process, int tmp, const char **fault)
 static bool send_texts(int descriptor, const char *const *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        for (size_t done = 0, length = strlen(texts[i]) + 1; done < length;) {
-            ssize_t sent = send(descriptor, texts[i] + done, length - done, MSG_NOSIGNAL);
-            if (sent < 0 && errno == EINTR)
-                continue;
-            if (sent <= 0)
-                return false;
-            done += (size_t) sent;
-        }
+        if (!output_send_all(descriptor, texts[i], strlen(texts[i]) + 1))
+            return false;
     return true;
 }
 

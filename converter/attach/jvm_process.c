@@ -13,10 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "converter/base/output_file.h"
-
-#define REFUSE(error, ...)                                                                         \
-    step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, __VA_ARGS__)
+#include "converter/base/descriptors.h"
 
 static FILE *open_proc(pid_t pid, const char *name)
 {

@@ -13,8 +13,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "converter/base/descriptors.h"
 #include "converter/base/joined_files.h"
-#include "converter/base/output_file.h"
 #include "converter/base/trace_files.h"
 
 #define AGENT "libtracer.so"

@@ -23,6 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "converter/base/descriptors.h"
+#include "converter/base/monotonic_time.h"
+
 #define PART_BYTES ((size_t) 1 << 20)
 
 /* ---- the child ---- */
@@ -96,9 +99,7 @@ enum step_status target_text_take(void *receiver, const void *data, size_t lengt
 
 static int64_t now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t) (monotonic_ns() / 1000000);
 }
 
 /* Returns the number of bytes, 0 at the end, or -1 if none arrive before the deadline. */
@@ -206,14 +207,6 @@ enum step_status target_user_call(const struct jvm_process *process, const struc
 }
 
 /* ---- files, in the child ---- */
-
-void close_quietly(int file)
-{
-    int code = errno;
-    if (file >= 0)
-        close(file);
-    errno = code;
-}
 
 /* Opens with O_PATH: otherwise a FIFO would block, and a device would be opened. */
 static int open_how(int directory, const char *path, int flags, uint64_t resolve)

@@ -12,6 +12,7 @@
 #include "converter/base/joined_files.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
+#include "converter/base/trace_files.h"
 #include "converter/base/trace_gap.h"
 #include "converter/base/trace_ticks.h"
 #include "steptrace/live.h"
@@ -50,7 +51,6 @@ struct joining {
     struct joined_window window;
     bool has_properties;
     char gaps[GAPS_ROOM];
-    uint64_t written_bytes;
     int spool;
 };
 
@@ -199,16 +199,6 @@ static enum step_status check(const struct joining *joining, const struct step_r
 
 /* ---- the spool ---- */
 
-static enum step_status write_spool(void *user, const void *data, size_t length,
-                                    struct step_error *error)
-{
-    struct joining *joining = user;
-    enum step_status status =
-        output_spool_write(joining->spool, data, length, joining->written_bytes, error);
-    joining->written_bytes += length;
-    return status;
-}
-
 static bool find_slots(struct joining *joining, const struct step_definition *definition)
 {
     joining->time_slots = calloc(definition->record_count + 1, sizeof *joining->time_slots);
@@ -226,7 +216,7 @@ static enum step_status begin(struct joining *joining, struct step_error *error)
     struct step_writer_options options;
     step_writer_options_init(&options);
     options.definition = definition;
-    options.output = (struct step_output){joining, write_spool};
+    options.output = output_spool_as_output(&joining->spool);
     joining->types = find_types(definition);
     enum step_status status = output_spool_open(&joining->spool, error);
     if (status == STEP_STATUS_OK)
@@ -296,13 +286,9 @@ static enum step_status put_block(struct joining *joining, struct step_reader *r
 {
     struct step_record_view view;
     uint64_t stream = step_reader_block_info(reader, i)->stream;
-    enum step_status status = step_reader_load(reader, i, NULL, block, error);
-    if (status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO)
-        return status;
-    if (status != STEP_STATUS_OK) { /* the reader has noted the damage */
-        *error = (struct step_error){.offset = STEP_NO_OFFSET};
-        return STEP_STATUS_OK;
-    }
+    enum step_status status = trace_load_block(reader, i, NULL, block, error);
+    if (status != STEP_STATUS_OK)
+        return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
     while (status == STEP_STATUS_OK && step_block_next(*block, &view) == STEP_STATUS_OK)
         status = put(joining, stream, &view);
     return status;
@@ -556,7 +542,7 @@ enum step_status file_joining_run(const struct rotated_files *files, const char 
     else if (joining.spool >= 0)
         close(joining.spool);
     *spool = joining.spool;
-    *bytes = joining.written_bytes;
+    *bytes = status == STEP_STATUS_OK ? (uint64_t) lseek(joining.spool, 0, SEEK_CUR) : 0;
     reset(&joining);
     return status;
 }

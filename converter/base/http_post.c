@@ -11,9 +11,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "converter/base/descriptors.h"
+#include "converter/base/monotonic_time.h"
 #include "format/core/bytes.h"
 
 #define SCHEME "http://"
@@ -100,42 +101,17 @@ static int connect_to(const struct address *address)
         (address->is_v6 ? connect(connection, (const struct sockaddr *) &v6, sizeof v6)
                         : connect(connection, (const struct sockaddr *) &v4, sizeof v4)) == 0)
         return connection;
-    if (connection >= 0) {
-        int reason = errno;
-        close(connection);
-        errno = reason;
-    }
+    close_quietly(connection);
     return -1;
 }
 
-static time_t seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
-
 /* A server that goes on slowly keeps each step below its limit. */
-static bool is_late(time_t start)
+static bool is_late(uint64_t start_ns)
 {
-    bool late = seconds_now() - start > WHOLE_SECONDS;
+    bool late = monotonic_ns() - start_ns > WHOLE_SECONDS * UINT64_C(1000000000);
     if (late)
         errno = EAGAIN;
     return late;
-}
-
-static bool send_bytes(int connection, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t sent = send(connection, bytes, length, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent <= 0)
-            return false;
-        bytes += sent;
-        length -= (size_t) sent;
-    }
-    return true;
 }
 
 /* Stops without an error where the server closes early: its answer has the reason. */
@@ -143,21 +119,21 @@ static bool send_request(int connection, const struct address *address, const ch
                          uint64_t size)
 {
     static char buffer[COPY_BYTES];
-    const time_t start = seconds_now();
+    const uint64_t start_ns = monotonic_ns();
     int head = snprintf(buffer, sizeof buffer,
                         "POST %s HTTP/1.0\r\nHost: %.*s\r\nUser-Agent: steptrace\r\nContent-Type: "
                         "%s\r\nContent-Length: %" PRIu64 "\r\nConnection: close\r\n\r\n",
                         address->path, (int) address->host_length, address->host, type, size);
-    if (!send_bytes(connection, buffer, (size_t) head))
+    if (!output_send_all(connection, buffer, (size_t) head))
         return errno == EPIPE || errno == ECONNRESET;
     for (uint64_t at = 0; at < size;) {
         ssize_t got = pread(file, buffer, sizeof buffer, (off_t) at);
         if (got <= 0)
             return false;
-        if (!send_bytes(connection, buffer, (size_t) got))
+        if (!output_send_all(connection, buffer, (size_t) got))
             return errno == EPIPE || errno == ECONNRESET;
         at += (uint64_t) got;
-        if (is_late(start))
+        if (is_late(start_ns))
             return false;
     }
     return true;
@@ -167,9 +143,9 @@ static bool send_request(int connection, const struct address *address, const ch
 static ssize_t receive_answer(int connection, char *answer)
 {
     size_t length = 0;
-    const time_t start = seconds_now();
+    const uint64_t start_ns = monotonic_ns();
     while (length < ANSWER_BYTES - 1) {
-        if (is_late(start))
+        if (is_late(start_ns))
             return -1;
         ssize_t got = recv(connection, answer + length, ANSWER_BYTES - 1 - length, 0);
         if (got < 0 && errno == EINTR)

@@ -98,10 +98,7 @@ static bool sync_at(const char *path, int flags)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC | flags);
     bool done = file >= 0 && sync_file(file);
-    int code = errno;
-    if (file >= 0)
-        close(file);
-    errno = code;
+    close_quietly(file);
     return done;
 }
 
@@ -238,6 +235,17 @@ enum step_status output_spool_open(int *spool, struct step_error *error)
     return *spool >= 0 ? STEP_STATUS_OK : spool_failed(error);
 }
 
+static enum step_status append_to_spool(void *user, const void *data, size_t length,
+                                        struct step_error *error)
+{
+    return output_write_all(*(int *) user, data, length) ? STEP_STATUS_OK : spool_failed(error);
+}
+
+struct step_output output_spool_as_output(int *spool)
+{
+    return (struct step_output){spool, append_to_spool};
+}
+
 enum step_status output_spool_write(int spool, const void *bytes, size_t length, uint64_t at,
                                     struct step_error *error)
 {
@@ -330,20 +338,6 @@ enum step_status output_file_open_or_post(struct output_file *file, const char *
     if (status != STEP_STATUS_OK)
         output_file_abort(file);
     return status;
-}
-
-bool output_write_all(int file, const void *data, size_t length)
-{
-    for (const char *at = data; length > 0;) {
-        ssize_t put = write(file, at, length);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        at += put;
-        length -= (size_t) put;
-    }
-    return true;
 }
 
 enum step_status output_file_write(struct output_file *file, const void *data, size_t length,

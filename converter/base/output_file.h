@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "converter/base/descriptors.h"
 #include "steptrace/packed.h"
 #include "steptrace/status.h"
 #include "steptrace/writer.h"
@@ -98,13 +99,12 @@ enum step_status output_file_print(const char *path, const struct step_bytes *fr
                                    bool (*print)(const void *user, FILE *out), const void *user,
                                    struct step_error *error);
 
-/* Writes all these bytes.  Returns false and sets errno on failure. */
-bool output_write_all(int file, const void *data, size_t length);
-
 /* Opens an unlinked temporary file.  Returns its descriptor, or -1 and sets errno. */
 int output_file_spool(void);
 /* The same: sets `*spool`, and describes the error. */
 enum step_status output_spool_open(int *spool, struct step_error *error);
+/* Returns that file as an output of the libraries, which writes at its end. */
+struct step_output output_spool_as_output(int *spool);
 /* Write, or read, all these bytes at a position of that file. */
 enum step_status output_spool_write(int spool, const void *bytes, size_t length, uint64_t at,
                                     struct step_error *error);

@@ -63,6 +63,17 @@ bool trace_is_since(const char *path, const struct timespec *start)
             (file.st_mtim.tv_sec == start->tv_sec && file.st_mtim.tv_nsec >= start->tv_nsec));
 }
 
+enum step_status trace_load_block(struct step_reader *reader, size_t i, const uint8_t *wanted,
+                                  struct step_block **block, struct step_error *error)
+{
+    enum step_status status = step_reader_load(reader, i, wanted, block, error);
+    if (status == STEP_STATUS_OK || status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO)
+        return status;
+    if (error != NULL)
+        *error = (struct step_error){.offset = STEP_NO_OFFSET};
+    return STEP_STATUS_END;
+}
+
 enum step_status trace_write(const char *output, struct step_writer_options *options,
                              enum step_status (*fill)(void *user, struct step_writer *writer,
                                                       struct step_error *error),

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "steptrace/live.h"
+#include "steptrace/reader.h"
 #include "steptrace/writer.h"
 
 /* The path of a trace's live file. */
@@ -27,6 +28,10 @@ bool trace_is_held(const char *path);
 bool trace_is_of_process(const char *path, pid_t process, bool if_unknown);
 /* Returns true if the file was written then or later. */
 bool trace_is_since(const char *path, const struct timespec *start);
+
+/* Loads a block.  Returns END for a damaged one, which the reader notes; or NO_MEMORY or IO. */
+enum step_status trace_load_block(struct step_reader *reader, size_t i, const uint8_t *wanted,
+                                  struct step_block **block, struct step_error *error);
 
 /* Writes the records that `fill` puts into a trace at `output`, which appears when it is whole.
  * Sets the options' output, and `*size_bytes`, unless NULL. */

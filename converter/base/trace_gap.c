@@ -61,8 +61,7 @@ const char *trace_gap(const struct step_reader *reader, char *text)
 {
     const char *missing = step_reader_property(reader, STEP_LIVE_MISSING_AFTER);
     if (step_reader_is_running(reader))
-        return "its process still runs: of each thread there is what has reached the file, and "
-               "some are farther than others";
+        return TRACE_GAP_RUNNING;
     if (missing != NULL)
         return trace_gap_end(missing, text);
     if (!step_reader_is_whole(reader))

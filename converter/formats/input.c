@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "converter/base/id_set.h"
+#include "converter/base/monotonic_time.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
 #include "converter/base/output_file.h"
@@ -138,9 +138,7 @@ enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 200 };
 
 static uint64_t now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
+    return monotonic_ns() / 1000000;
 }
 
 /* Maps the library's errors for bad input to one status. */
@@ -343,19 +341,12 @@ static void report_cut(const struct input *input)
     if (summary.whole || trace_damage_count(&input->source->about) > 0)
         return;
     const char *path = input->source->path;
-    if (summary.running) {
-        report_line(
-            "%s: its process still runs: of each thread there is what has reached the file, and "
-            "some "
-            "are farther than others",
-            path);
-        return;
-    }
     char text[TRACE_GAP_ROOM];
     const char *missing = event_source_property(input->source, STEP_LIVE_MISSING_AFTER);
-    const char *what = missing != NULL ? trace_gap_end(missing, text)
-                                       : "the trace was not closed: its process was killed";
-    if (summary.recovered > 0)
+    const char *what = summary.running   ? TRACE_GAP_RUNNING
+                       : missing != NULL ? trace_gap_end(missing, text)
+                                         : "the trace was not closed: its process was killed";
+    if (summary.recovered > 0 && !summary.running)
         report_line("%s: %s; %" PRIu64 " records were taken from %s.live", path, what,
                     summary.recovered, path);
     else

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "converter/base/monotonic_time.h"
 #include "converter/mcp/mcp.h"
 #include "format/core/bytes.h"
 
@@ -42,13 +42,6 @@ struct server {
     size_t waiting_count;
     struct call call;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
-}
 
 static struct step_bytes bytes_of(const struct step_buffer *buffer)
 {
@@ -230,7 +223,7 @@ static bool start(struct call *call, uint64_t limit_ns)
     close(messages[1]);
     call->output = output[0];
     call->messages = messages[0];
-    call->ends_ns = now_ns() + limit_ns;
+    call->ends_ns = monotonic_ns() + limit_ns;
     return true;
 }
 
@@ -460,7 +453,7 @@ static void wait_and_read(struct server *server)
     struct pollfd files[] = {{.fd = server->is_over ? -1 : STDIN_FILENO, .events = POLLIN},
                              {.fd = call->process != 0 ? call->output : -1, .events = POLLIN},
                              {.fd = call->process != 0 ? call->messages : -1, .events = POLLIN}};
-    uint64_t now = now_ns();
+    uint64_t now = monotonic_ns();
     uint64_t left_ms = call->ends_ns > now ? (call->ends_ns - now) / 1000000 + 1 : 0;
     int timeout = call->process == 0 ? -1 : left_ms < 60000 ? (int) left_ms : 60000;
     if (poll(files, 3, timeout) < 0 && errno != EINTR)
@@ -471,7 +464,7 @@ static void wait_and_read(struct server *server)
         read_pipe(server, &call->output, &call->printed);
     if (files[2].revents != 0)
         read_pipe(server, &call->messages, &call->said);
-    if (call->process != 0 && call->ended == NULL && now_ns() >= call->ends_ns)
+    if (call->process != 0 && call->ended == NULL && monotonic_ns() >= call->ends_ns)
         end_early(call, "the call took longer than the server's limit (--time): ask for less");
     if (call->process != 0 && call->output < 0 && call->messages < 0)
         finish(call);

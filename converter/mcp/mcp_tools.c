@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/arguments.h"
+
 enum { FAULT_ROOM = 256 };
 
 enum parameter_kind { KIND_TRACE, KIND_TEXT, KIND_ROWS, KIND_FLAG };
@@ -175,9 +177,9 @@ static bool add_word(struct mcp_command *command, const char *word, char *fault)
 
 static bool is_row_count(const char *value)
 {
-    char *end;
-    unsigned long rows = strtoul(value, &end, 10);
-    return value[0] >= '0' && value[0] <= '9' && *end == '\0' && rows >= 1 && rows <= ROWS_MOST;
+    uint64_t rows;
+    const char *fault;
+    return take_count(&rows, value, &fault) && rows >= 1 && rows <= ROWS_MOST;
 }
 
 static bool add_option(struct mcp_command *command, const struct parameter *parameter,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/trace_files.h"
 #include "steptrace/live.h"
 
 #define GAPS_MAX (UINT64_C(1) << 24)
@@ -91,10 +92,9 @@ enum step_status stepfile_copy_block(struct step_reader *reader, size_t i,
 {
     struct step_record_view view;
     uint64_t stream = step_reader_block_info(reader, i)->stream;
-    enum step_status status = step_reader_load(reader, i, NULL, block, error);
+    enum step_status status = trace_load_block(reader, i, NULL, block, error);
     if (status != STEP_STATUS_OK)
-        return status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO ? status
-                                                                           : STEP_STATUS_OK;
+        return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
     while (status == STEP_STATUS_OK && step_block_next(*block, &view) == STEP_STATUS_OK) {
         status = step_writer_put(writer, stream, view.record, view.slots);
         ++*records;

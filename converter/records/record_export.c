@@ -108,11 +108,9 @@ static enum step_status copy_records(void *user, struct step_writer *writer,
          i++) {
         uint64_t stream = step_reader_block_info(exporting->reader, i)->stream;
         status =
-            step_reader_load(exporting->reader, i, step_selection_wanted(selection), &block, error);
-        bool is_lost =
-            status != STEP_STATUS_OK && status != STEP_STATUS_NO_MEMORY && status != STEP_STATUS_IO;
-        if (is_lost) /* the reader noted it */
-            status = STEP_STATUS_OK;
+            trace_load_block(exporting->reader, i, step_selection_wanted(selection), &block, error);
+        bool is_lost = status == STEP_STATUS_END;
+        status = is_lost ? STEP_STATUS_OK : status;
         while (!is_lost && status == STEP_STATUS_OK &&
                step_block_next(block, &view) == STEP_STATUS_OK)
             if (step_selection_view(selection, &view, &taken) &&

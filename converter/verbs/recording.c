@@ -380,15 +380,13 @@ enum step_status traces_since(const char *name, const struct timespec *start, pi
 
 /* ---- the trace of a process, which has its live file mapped ---- */
 
-#define REFUSE(error, ...)                                                                         \
-    step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, __VA_ARGS__)
-
-static bool is_number(const char *text, long *pid)
+static bool is_process(const char *text, long *pid)
 {
-    char *end;
-    errno = 0;
-    *pid = strtol(text, &end, 10);
-    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *pid > 0;
+    uint64_t number;
+    const char *fault;
+    bool is = take_count(&number, text, &fault) && number > 0 && number <= LONG_MAX;
+    *pid = is ? (long) number : 0;
+    return is;
 }
 
 /* Extracts the trace's path as the process sees it: that of the live file without its extension. */
@@ -424,7 +422,7 @@ enum step_status watch_target_find(const char *operand, struct watch_target *tar
 {
     char name[64], line[PATH_MAX + 128], path[PATH_MAX] = "";
     *target = (struct watch_target){.pid = 0};
-    if (access(operand, F_OK) == 0 || !is_number(operand, &target->pid)) {
+    if (access(operand, F_OK) == 0 || !is_process(operand, &target->pid)) {
         target->pid = 0;
         if (snprintf(target->path, sizeof target->path, "%s", operand) < (int) sizeof target->path)
             return STEP_STATUS_OK;

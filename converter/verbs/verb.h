@@ -96,7 +96,7 @@ VERBS(VERB_FUNCTION)
 
 /* A trace with exact deaths, for a verb that reads it. */
 struct dated_spool {
-    char path[256];
+    char path[256]; /* empty: there is none */
     int descriptor; /* the caller closes it if it is not -1 */
 };
 

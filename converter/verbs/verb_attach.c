@@ -13,6 +13,7 @@
 
 #include "converter/attach/attach.h"
 #include "converter/base/error_report.h"
+#include "converter/base/monotonic_time.h"
 #include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
 #include "converter/base/trace_files.h"
@@ -171,18 +172,12 @@ static enum step_status fetch(struct attachment *attachment)
 
 static void wait_for_end(const struct attachment *attachment)
 {
-    struct timespec start, now;
     const struct timespec pause = {.tv_nsec = 50000000};
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    for (;;) {
+    uint64_t start_ns = monotonic_ns();
+    do
         nanosleep(&pause, NULL);
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        uint64_t passed_ns = (uint64_t) (now.tv_sec - start.tv_sec) * 1000000000u +
-                             (uint64_t) (now.tv_nsec - start.tv_nsec);
-        if (interrupted || !jvm_process_is_there(&attachment->process) ||
-            (attachment->duration_ns != 0 && passed_ns >= attachment->duration_ns))
-            return;
-    }
+    while (!interrupted && jvm_process_is_there(&attachment->process) &&
+           (attachment->duration_ns == 0 || monotonic_ns() - start_ns < attachment->duration_ns));
 }
 
 /* The JVM that records a sample makes the file, beside the sample's. */

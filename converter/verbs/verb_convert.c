@@ -393,7 +393,7 @@ static enum step_status convert(const struct arguments *arguments, struct conver
     if (!conversion->exact_deaths)
         return convert_trace(arguments, conversion, in);
     enum step_status dated = date_deaths_spooled(in, &spool);
-    if (dated != STEP_STATUS_OK && dated != STEP_STATUS_CORRUPT)
+    if (spool.path[0] == '\0')
         return dated;
     enum step_status status = convert_trace(arguments, conversion, spool.path);
     if (spool.descriptor >= 0)

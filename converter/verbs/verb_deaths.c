@@ -72,16 +72,6 @@ static enum step_status date_deaths(const char *path, const char *output,
     return end_dating(path, reader, &seekable, status, summary, &error);
 }
 
-static enum step_status write_spool(void *user, const void *data, size_t length,
-                                    struct step_error *error)
-{
-    const struct dated_spool *spool = user;
-    if (output_write_all(spool->descriptor, data, length))
-        return STEP_STATUS_OK;
-    return step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, "a temporary file: %s",
-                          strerror(errno));
-}
-
 enum step_status date_deaths_spooled(const char *path, struct dated_spool *spool)
 {
     struct step_reader *reader = NULL;
@@ -89,7 +79,7 @@ enum step_status date_deaths_spooled(const char *path, struct dated_spool *spool
     struct dated_summary summary = {0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status = record_open(path, &reader, &seekable, &error);
-    spool->descriptor = -1;
+    *spool = (struct dated_spool){.descriptor = -1};
     if (status == STEP_STATUS_OK && dated_trace_is(reader) && strlen(path) < sizeof spool->path &&
         strcmp(path, "-") != 0) {
         snprintf(spool->path, sizeof spool->path, "%s", path);
@@ -100,11 +90,13 @@ enum step_status date_deaths_spooled(const char *path, struct dated_spool *spool
     if (status == STEP_STATUS_OK)
         status = output_spool_open(&spool->descriptor, &error);
     if (status == STEP_STATUS_OK) {
-        const struct step_output to = {.user = spool, .write = write_spool};
+        const struct step_output to = output_spool_as_output(&spool->descriptor);
         snprintf(spool->path, sizeof spool->path, "/proc/self/fd/%d", spool->descriptor);
         status = dated_trace_write(reader, &to, &summary, &error);
-        if (status != STEP_STATUS_OK)
+        if (status != STEP_STATUS_OK) {
             close(spool->descriptor);
+            *spool = (struct dated_spool){.descriptor = -1};
+        }
     }
     return end_dating(path, reader, &seekable, status, &summary, &error);
 }

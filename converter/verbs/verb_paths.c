@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace paths: shows why objects are reachable. */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "converter/graph/keepers_of_trace.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
@@ -14,6 +11,7 @@ static const struct verb_help help = {
     "is a .step file with reference events (events=reference) or snapshots\n"
     "(snapshot=...). A moment is end, peak, a time, or gc:N.\n"};
 
+/* Unlike take_globs(), takes an empty pattern, which matches nothing. */
 static bool take_class(void *globs_target, const char *value, const char **fault)
 {
     struct selected_globs *globs = globs_target;
@@ -24,19 +22,12 @@ static bool take_class(void *globs_target, const char *value, const char **fault
     return true;
 }
 
-static bool read_object(const char *text, uint64_t *object)
-{
-    char *end;
-    errno = 0;
-    *object = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *object != 0;
-}
-
 enum step_status verb_paths(int argc, char **argv)
 {
     struct keepers_options options = {.moment = {.kind = HEAP_AT_END}, .top = 20};
     struct selected_globs classes = {.count = 0};
     struct keeper_choice choice = {.classes = &classes};
+    const char *fault;
     const struct option_row rows[] = {
         {"at", 0, "MOMENT", "end (default), peak, gc:N or a time (200ms, 1.5s; plain: ns)",
          take_moment, &options.moment},
@@ -52,7 +43,8 @@ enum step_status verb_paths(int argc, char **argv)
         return STEP_STATUS_INVALID;
     if ((arguments.operand_count == 2) == (classes.count > 0))
         return arguments_fault(&arguments, "an object's number or --class=GLOB is expected");
-    if (arguments.operand_count == 2 && !read_object(arguments.operands[1], &choice.object))
+    if (arguments.operand_count == 2 &&
+        (!take_count(&choice.object, arguments.operands[1], &fault) || choice.object == 0))
         return arguments_fault(&arguments, "'%s' is no object's number", arguments.operands[1]);
     return keepers_print_paths(arguments.operands[0], &options, &choice);
 }

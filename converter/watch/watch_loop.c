@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "converter/base/monotonic_time.h"
 #include "converter/base/no_memory.h"
 #include "format/json/json_output.h"
 #include "steptrace/text.h"
@@ -168,13 +169,6 @@ static bool watch_print_json(struct watch_view *view, size_t top, FILE *out)
 #define SAMPLED_MORE                                                                               \
     24u /* of a sampled trace, whose lines wrap; those that stay empty are left out */
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * UINT64_C(1000000000) + (uint64_t) now.tv_nsec;
-}
-
 /* ---- once ---- */
 
 static void wait_for(uint64_t ns)
@@ -233,9 +227,9 @@ static bool lacks_rates(const struct watch_view *view)
 static enum step_status look_again(struct watch_view *view, const struct watch_settings *settings,
                                    struct step_error *error)
 {
-    uint64_t start = now_ns();
+    uint64_t start = monotonic_ns();
     wait_for(settings->interval_ns);
-    double seconds = (double) (now_ns() - start) / 1e9;
+    double seconds = (double) (monotonic_ns() - start) / 1e9;
     enum step_status status = watch_feed_refresh(view->feed, settings->interval_ns, error);
     return status == STEP_STATUS_OK ? read_all(view, seconds, error) : status;
 }
@@ -282,7 +276,7 @@ static void show(struct watching *watching)
 static enum step_status look(struct watching *watching, struct step_error *error)
 {
     struct watch_view *view = watching->view;
-    uint64_t now = now_ns(), elapsed = now - watching->looked_ns;
+    uint64_t now = monotonic_ns(), elapsed = now - watching->looked_ns;
     bool first = watching->looked_ns == 0;
     enum step_status status = STEP_STATUS_OK;
     enum watch_state before = view->feed->tail.state;
@@ -318,7 +312,7 @@ static enum step_status select_anew(struct watching *watching, struct step_error
 static unsigned look_in(const struct watching *watching)
 {
     const struct watch_view *view = watching->view;
-    uint64_t passed = now_ns() - watching->looked_ns;
+    uint64_t passed = monotonic_ns() - watching->looked_ns;
     if (view->frozen || (view->feed->tail.state != WATCH_RUNNING && !watching->more))
         return IDLE_MS;
     if (watching->more || passed >= watching->settings->interval_ns)

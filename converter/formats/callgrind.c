@@ -364,11 +364,10 @@ static enum step_status close_calls(struct trace_sink *base, struct step_error *
 {
     struct callgrind_calls *sink = (struct callgrind_calls *) base;
     enum step_status status = call_events_finish(&sink->calls, error);
-    const char *process = event_source_property(sink->base.source, "process-id");
     if (status != STEP_STATUS_OK)
         return status;
     if (!put_profile(&sink->profile, event_source_property(sink->base.source, "java-command"),
-                     process != NULL ? strtoull(process, NULL, 10) : 1, "method events",
+                     event_source_number(sink->base.source, "process-id", 1), "method events",
                      "Ns Calls"))
         return no_memory(error);
     return status;

@@ -200,12 +200,10 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
                                     &sink->tracker.sites, &sink->writer, error);
     if (status != STEP_STATUS_OK)
         return status;
-    const char *process = event_source_property(source, "process-id");
-    const char *start = event_source_property(source, "start-time-ns");
     sink->writer->curve = &sink->curve;
     sink->writer->title = event_source_property(source, "java-command");
-    sink->writer->process = process != NULL ? strtoull(process, NULL, 10) : 1;
-    sink->writer->start_ns = start != NULL ? strtoull(start, NULL, 10) : 0;
+    sink->writer->process = event_source_number(source, "process-id", 1);
+    sink->writer->start_ns = event_source_number(source, "start-time-ns", 0);
     return status;
 }
 

@@ -2,6 +2,7 @@
 /* Functions common to all sources: names, live objects, the filter. */
 #include "converter/trace/event_source.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/sampled_trace.h"
@@ -36,6 +37,12 @@ const char *event_source_property(const struct event_source *source, const char 
         if (strcmp(property.key, key) == 0)
             return property.value;
     return NULL;
+}
+
+uint64_t event_source_number(const struct event_source *source, const char *key, uint64_t missing)
+{
+    const char *value = event_source_property(source, key);
+    return value != NULL ? strtoull(value, NULL, 10) : missing;
 }
 
 uint64_t event_source_sample_interval(const struct event_source *source)

@@ -32,7 +32,7 @@ struct alloc_filter {
                                  selected */
 };
 
-/* Returns false if memory runs out; reset is allowed then. */
+/* Returns false if memory runs out; a reset of `live` is allowed then. */
 static bool alloc_filter_init(struct alloc_filter *filter, const struct event_selection *selected)
 {
     struct event_selection objects = *selected;
@@ -42,11 +42,6 @@ static bool alloc_filter_init(struct alloc_filter *filter, const struct event_se
                                     .is_of_objects = selected->classes.count > 0 ||
                                                      event_selection_is_of_objects(&objects)};
     return object_table_init(&filter->live);
-}
-
-static void alloc_filter_reset(struct alloc_filter *filter)
-{
-    object_table_reset(&filter->live);
 }
 
 static bool thread_matches(const void *user, const char *glob)
@@ -332,7 +327,7 @@ enum step_status input_each_alloc(struct input *input, input_visit_alloc visit, 
         if (input->shows_progress && (input->events & 0x7fff) == 0)
             show_progress(input);
     }
-    alloc_filter_reset(&filter);
+    object_table_reset(&filter.live);
     clear_progress(input);
     if (status == STEP_STATUS_END)
         return STEP_STATUS_OK;

@@ -136,8 +136,7 @@ static uint64_t loader(struct jfr_pools *pools, uint64_t number)
     if (has(pools, JFR_CLASS_LOADER, (uint32_t) number))
         return number + 1;
     snprintf(name, sizeof name, number == 0 ? "bootstrap" : "loader %" PRIu64, number);
-    const struct step_bytes text = {(const uint8_t *) name, strlen(name)};
-    uint64_t symbol = put_symbol(pools, LOADER_NAME, number, text);
+    uint64_t symbol = put_symbol(pools, LOADER_NAME, number, step_text(name));
     struct byte_output *out = begin(pools, JFR_CLASS_LOADER, number + 1);
     jfr_put_number(out, 0); /* its class is not known */
     jfr_put_number(out, symbol);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/trace_ticks.h"
 #include "converter/base/utf8_text.h"
 #include "converter/heap/heap_writer.h"
 #include "converter/trace/call_events.h"
@@ -365,11 +364,10 @@ static enum step_status close_calls(struct trace_sink *base, struct step_error *
 {
     struct callgrind_calls *sink = (struct callgrind_calls *) base;
     enum step_status status = call_events_finish(&sink->calls, error);
-    const struct event_source *source = sink->base.source;
     if (status != STEP_STATUS_OK)
         return status;
-    if (!put_profile(&sink->profile, event_source_property(source, "java-command"),
-                     trace_number(event_source_property(source, "process-id"), 1), "method events",
+    if (!put_profile(&sink->profile, event_source_property(sink->base.source, "java-command"),
+                     event_source_number(sink->base.source, "process-id", 1), "method events",
                      "Ns Calls"))
         return no_memory(error);
     return status;

@@ -3,11 +3,8 @@
  * Writes method events as Chrome trace events (docs/formats/chrome-trace.md): `B` and `E` for each
  * call, names of threads, an instant event for each collection, and the live bytes as a counter.
  */
-#include <inttypes.h>
-
 #include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
-#include "converter/base/trace_ticks.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/collection_clock.h"
 #include "converter/trace/level_curve.h"
@@ -36,13 +33,6 @@ static void begin_event(struct chrome_sink *sink, const char *phase, uint64_t th
     json_number(&sink->json, "tid", thread);
 }
 
-static void put_time(struct chrome_sink *sink, uint64_t time_ns)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64 ".%03u", time_ns / 1000, (unsigned) (time_ns % 1000));
-    json_literal(&sink->json, "ts", text);
-}
-
 static bool name_thread(struct chrome_sink *sink, uint32_t thread_id)
 {
     uint8_t *known = id_table_get(&sink->named, thread_id);
@@ -69,7 +59,7 @@ static enum step_status receive(void *user, const struct call_event *event,
         return no_memory(error);
     begin_event(sink, event->change == CALL_OPENS ? "B" : "E",
                 trace_thread_of(&sink->base.source->names, event->thread_id)->number);
-    put_time(sink, event->time_ns);
+    json_microseconds(&sink->json, "ts", event->time_ns);
     if (event->change == CALL_OPENS) {
         call_put_name(&sink->json, &sink->base.source->names, event->frame->method_id);
         json_text(&sink->json, "cat", "java");
@@ -87,7 +77,7 @@ static void end_collection(struct chrome_sink *sink, const struct collection *ov
     if (over->time < sink->calls.from_ns)
         return;
     begin_event(sink, "i", 0);
-    put_time(sink, over->time);
+    json_microseconds(&sink->json, "ts", over->time);
     json_text(&sink->json, "name", "collection");
     json_text(&sink->json, "s", "g");
     json_begin_object(&sink->json, "args");
@@ -123,7 +113,7 @@ static void put_curve(struct chrome_sink *sink)
         if (at + sink->curve.step_ns <= sink->calls.from_ns)
             continue;
         begin_event(sink, "C", 0);
-        put_time(sink, at);
+        json_microseconds(&sink->json, "ts", at);
         json_text(&sink->json, "name", "live heap");
         json_begin_object(&sink->json, "args");
         json_number(&sink->json, "bytes", sink->curve.steps[i].most_bytes);
@@ -182,7 +172,7 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
     (void) error;
     level_curve_init(&sink->curve);
-    sink->process = trace_number(event_source_property(to->source, "process-id"), 1);
+    sink->process = event_source_number(to->source, "process-id", 1);
     id_table_init(&sink->named, sizeof(uint8_t));
     call_events_init(&sink->calls, *from_ns, receive, sink);
     json_init(&sink->json, base->stream.file);

@@ -36,8 +36,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
     for (size_t i = 0; ok && !ferror(out) && i < snapshot->count; i++) {
         const struct heap_row *row = &snapshot->rows[i];
-        const struct heap_amount *amount = heap_export_amount(&writer->options, row);
-        uint64_t weight = snapshot->has_sizes ? amount->bytes : amount->objects;
+        uint64_t weight = heap_export_weight(&writer->options, snapshot, row);
         size_t depth = path_of(writer->sites, row->key.site, &path, &capacity);
         ok = depth != SIZE_MAX;
         if (!ok || weight == 0)

@@ -44,9 +44,7 @@ static uint32_t number_frame(struct dhat_file *file, struct id_table *table, uin
 
 static uint32_t frame_of_site(struct dhat_file *file, uint32_t site)
 {
-    struct heap_site place = file->base.sites->items[site];
-    place.parent = 0;
-    uint32_t number = heap_sites_put(&file->places, &place);
+    uint32_t number = heap_sites_put_place(&file->places, &file->base.sites->items[site]);
     return number == 0
                ? 0
                : number_frame(file, &file->of_place, number, (struct dhat_frame){.place = number});

@@ -23,134 +23,7 @@
 #include "format/core/bytes.h"
 #include "format/core/grow.h"
 
-/* The names file of an Elephant Tracks trace, and names as its lines have them. */
-
-struct elephant_names {
-    const struct java_records *java; /* borrowed */
-    FILE *out;                       /* borrowed */
-    struct id_table sites;           /* uint8_t: has its line */
-    struct step_buffer text;         /* scratch */
-    bool no_memory;
-};
-
 enum { ACCESS_STATIC = 0x8, ACCESS_NATIVE = 0x100 };
-
-static void elephant_names_init(struct elephant_names *names, const struct java_records *java,
-                                FILE *out)
-{
-    *names = (struct elephant_names){.java = java, .out = out};
-    id_table_init(&names->sites, sizeof(uint8_t));
-}
-
-static void elephant_names_reset(struct elephant_names *names)
-{
-    id_table_reset(&names->sites);
-    step_buffer_reset(&names->text);
-}
-
-/* Blanks end a word: they, controls and `\` become \u00XX, invalid UTF-8 U+FFFD. */
-static void print_word(struct elephant_names *names, struct step_bytes word, FILE *out)
-{
-    names->text.length = 0;
-    if (!utf8_append(&names->text, word))
-        names->no_memory = true;
-    for (size_t i = 0; i < names->text.length; i++) {
-        uint8_t byte = names->text.data[i];
-        if (byte <= ' ' || byte == 0x7f || byte == '\\')
-            fprintf(out, "\\u%04x", byte);
-        else
-            putc(byte, out);
-    }
-}
-
-/* Prints a class as a type, "Ljava/lang/String;" or "[I". */
-static void elephant_print_type(struct elephant_names *names, struct step_bytes name, FILE *out)
-{
-    bool is_array = name.length > 0 && name.data[0] == '[';
-    if (!is_array)
-        putc('L', out);
-    print_word(names, name, out);
-    if (!is_array)
-        putc(';', out);
-}
-
-static void print_class(struct elephant_names *names, uint64_t class_id)
-{
-    fprintf(names->out, " 0x%" PRIx64 " ", class_id);
-    print_word(names, java_class_name(names->java, class_id), names->out);
-}
-
-static void write_field(struct elephant_names *names, uint64_t id)
-{
-    struct step_java_field entry;
-    if (!java_field(names->java, id, &entry))
-        return;
-    fprintf(names->out, "F %c 0x%" PRIx64 " ", (entry.modifiers & ACCESS_STATIC) != 0 ? 'S' : 'I',
-            id);
-    print_word(names, entry.name, names->out);
-    print_class(names, entry.class_);
-    putc(' ', names->out);
-    print_word(names, entry.descriptor, names->out);
-    putc('\n', names->out);
-}
-
-static void write_method(struct elephant_names *names, uint64_t id)
-{
-    struct step_java_method entry;
-    if (!java_method(names->java, id, &entry))
-        return;
-    fprintf(names->out, "N 0x%" PRIx64, id);
-    print_class(names, entry.class_);
-    putc(' ', names->out);
-    print_word(names, entry.name, names->out);
-    putc(' ', names->out);
-    print_word(names, entry.descriptor, names->out);
-    fprintf(names->out, " %c%s\n", (entry.modifiers & ACCESS_STATIC) != 0 ? 'S' : 'I',
-            (entry.modifiers & ACCESS_NATIVE) != 0 ? "N" : "");
-}
-
-/* Writes the lines of all classes, fields and methods. */
-static void elephant_names_write(struct elephant_names *names)
-{
-    uint64_t classes = java_entry_count(names->java, STEP_JAVA_CLASS);
-    uint64_t fields = java_entry_count(names->java, STEP_JAVA_FIELD);
-    uint64_t methods = java_entry_count(names->java, STEP_JAVA_METHOD);
-    fputs("# steptrace convert --to=elephant-tracks\n", names->out);
-    for (uint64_t id = 1; id <= classes && !ferror(names->out); id++) {
-        putc('C', names->out);
-        print_class(names, id);
-        putc('\n', names->out);
-    }
-    for (uint64_t id = 1; id <= fields && !ferror(names->out); id++)
-        write_field(names, id);
-    for (uint64_t id = 1; id <= methods && !ferror(names->out); id++)
-        write_method(names, id);
-}
-
-/* Writes the line of a site when it first allocates; 0: unknown. */
-static void elephant_names_put_site(struct elephant_names *names, uint32_t site, uint32_t class_id)
-{
-    struct step_java_frame frame;
-    struct step_java_method method = {.class_ = 0};
-    if (site == 0)
-        return;
-    uint8_t *known = id_table_get(&names->sites, site);
-    names->no_memory = names->no_memory || known == NULL;
-    if (known == NULL || *known != 0)
-        return;
-    *known = 1;
-    if (!java_frame(names->java, site, &frame))
-        return;
-    java_method(names->java, frame.method, &method);
-    struct step_bytes type = java_class_name(names->java, class_id);
-    size_t dimensions = 0;
-    while (dimensions < type.length && type.data[dimensions] == '[')
-        dimensions++;
-    fprintf(names->out, "S 0x%" PRIx64 " 0x%" PRIx64 " 0x%" PRIx32 " ", (uint64_t) frame.method,
-            (uint64_t) method.class_, site);
-    elephant_print_type(names, type, names->out);
-    fprintf(names->out, " %zu\n", dimensions);
-}
 
 struct call {
     uint64_t method, object;
@@ -172,7 +45,8 @@ struct tracking {
     struct opened_graph opened; /* its replay is that of the events written */
     struct output_directory directory;
     struct text_file trace, names_file;
-    struct elephant_names names;
+    struct id_table sites;           /* uint8_t: has its line in `names_file` */
+    struct step_buffer text;         /* scratch */
     struct id_table stacks;          /* struct call_stack, by thread */
     const struct graph_event *event; /* the one that is written */
     struct object_layout layout;
@@ -192,6 +66,121 @@ static FILE *out_of(struct tracking *tracking)
     return tracking->trace.stream.file;
 }
 
+static const struct java_records *java_of(const struct tracking *tracking)
+{
+    return &tracking->opened.graph.source.java;
+}
+
+/* ---- names ---- */
+
+/* Blanks end a word: they, controls and `\` become \u00XX, invalid UTF-8 U+FFFD. */
+static void print_word(struct tracking *tracking, struct step_bytes word, FILE *out)
+{
+    tracking->text.length = 0;
+    if (!utf8_append(&tracking->text, word))
+        tracking->no_memory = true;
+    for (size_t i = 0; i < tracking->text.length; i++) {
+        uint8_t byte = tracking->text.data[i];
+        if (byte <= ' ' || byte == 0x7f || byte == '\\')
+            fprintf(out, "\\u%04x", byte);
+        else
+            putc(byte, out);
+    }
+}
+
+/* Prints a class as a type, "Ljava/lang/String;" or "[I". */
+static void print_type(struct tracking *tracking, struct step_bytes name, FILE *out)
+{
+    bool is_array = name.length > 0 && name.data[0] == '[';
+    if (!is_array)
+        putc('L', out);
+    print_word(tracking, name, out);
+    if (!is_array)
+        putc(';', out);
+}
+
+static void print_class(struct tracking *tracking, uint64_t class_id)
+{
+    FILE *out = tracking->names_file.stream.file;
+    fprintf(out, " 0x%" PRIx64 " ", class_id);
+    print_word(tracking, java_class_name(java_of(tracking), class_id), out);
+}
+
+static void write_field(struct tracking *tracking, uint64_t id)
+{
+    FILE *out = tracking->names_file.stream.file;
+    struct step_java_field entry;
+    if (!java_field(java_of(tracking), id, &entry))
+        return;
+    fprintf(out, "F %c 0x%" PRIx64 " ", (entry.modifiers & ACCESS_STATIC) != 0 ? 'S' : 'I', id);
+    print_word(tracking, entry.name, out);
+    print_class(tracking, entry.class_);
+    putc(' ', out);
+    print_word(tracking, entry.descriptor, out);
+    putc('\n', out);
+}
+
+static void write_method(struct tracking *tracking, uint64_t id)
+{
+    FILE *out = tracking->names_file.stream.file;
+    struct step_java_method entry;
+    if (!java_method(java_of(tracking), id, &entry))
+        return;
+    fprintf(out, "N 0x%" PRIx64, id);
+    print_class(tracking, entry.class_);
+    putc(' ', out);
+    print_word(tracking, entry.name, out);
+    putc(' ', out);
+    print_word(tracking, entry.descriptor, out);
+    fprintf(out, " %c%s\n", (entry.modifiers & ACCESS_STATIC) != 0 ? 'S' : 'I',
+            (entry.modifiers & ACCESS_NATIVE) != 0 ? "N" : "");
+}
+
+/* Writes the lines of all classes, fields and methods. */
+static void write_names(struct tracking *tracking)
+{
+    FILE *out = tracking->names_file.stream.file;
+    uint64_t classes = java_entry_count(java_of(tracking), STEP_JAVA_CLASS);
+    uint64_t fields = java_entry_count(java_of(tracking), STEP_JAVA_FIELD);
+    uint64_t methods = java_entry_count(java_of(tracking), STEP_JAVA_METHOD);
+    fputs("# steptrace convert --to=elephant-tracks\n", out);
+    for (uint64_t id = 1; id <= classes && !ferror(out); id++) {
+        putc('C', out);
+        print_class(tracking, id);
+        putc('\n', out);
+    }
+    for (uint64_t id = 1; id <= fields && !ferror(out); id++)
+        write_field(tracking, id);
+    for (uint64_t id = 1; id <= methods && !ferror(out); id++)
+        write_method(tracking, id);
+}
+
+/* Writes the line of a site when it first allocates; 0: unknown. */
+static void put_site(struct tracking *tracking, uint32_t site, uint32_t class_id)
+{
+    FILE *out = tracking->names_file.stream.file;
+    struct step_java_frame frame;
+    struct step_java_method method = {.class_ = 0};
+    if (site == 0)
+        return;
+    uint8_t *known = id_table_get(&tracking->sites, site);
+    tracking->no_memory = tracking->no_memory || known == NULL;
+    if (known == NULL || *known != 0)
+        return;
+    *known = 1;
+    if (!java_frame(java_of(tracking), site, &frame))
+        return;
+    java_method(java_of(tracking), frame.method, &method);
+    struct step_bytes type = java_class_name(java_of(tracking), class_id);
+    size_t dimensions = 0;
+    while (dimensions < type.length && type.data[dimensions] == '[')
+        dimensions++;
+    fprintf(out, "S 0x%" PRIx64 " 0x%" PRIx64 " 0x%" PRIx32 " ", (uint64_t) frame.method,
+            (uint64_t) method.class_, site);
+    print_type(tracking, type, out);
+    fprintf(out, " %zu\n", dimensions);
+}
+
 /* ---- lines ---- */
 
 /* Returns the length of an array, or 0. */
@@ -208,7 +197,7 @@ static uint64_t length_of(struct tracking *tracking, struct step_bytes type,
 
 static void put_alloc(struct tracking *tracking, const struct graph_event *event)
 {
-    struct step_bytes type = java_class_name(&tracking->opened.graph.source.java, event->class_id);
+    struct step_bytes type = java_class_name(java_of(tracking), event->class_id);
     bool is_array = type.length > 0 && type.data[0] == '[';
     FILE *out = out_of(tracking);
     fprintf(out, "%c %" PRIx64 " %" PRIx64 " ",
@@ -216,10 +205,10 @@ static void put_alloc(struct tracking *tracking, const struct graph_event *event
             : is_array                    ? 'A'
                                           : 'N',
             event->object, event->amount);
-    elephant_print_type(&tracking->names, type, out);
+    print_type(tracking, type, out);
     fprintf(out, " %" PRIx32 " %" PRIx64 " %" PRIx32 "\n", event->site,
             length_of(tracking, type, event), event->thread_id);
-    elephant_names_put_site(&tracking->names, event->site, event->class_id);
+    put_site(tracking, event->site, event->class_id);
 }
 
 static void put_death(struct tracking *tracking, const struct graph_event *event)
@@ -269,8 +258,9 @@ static void put_exit(struct tracking *tracking, const struct graph_event *event)
 
 static void reset_stacks(struct id_table *stacks)
 {
-    for (uint32_t id = 0; id_table_next(stacks, &id); id++)
-        free(((struct call_stack *) id_table_find(stacks, id))->items);
+    const struct call_stack *stack;
+    for (uint32_t id = 0; (stack = id_table_next(stacks, &id)) != NULL; id++)
+        free(stack->items);
     id_table_reset(stacks);
 }
 
@@ -332,7 +322,7 @@ static enum step_status put_events(struct tracking *tracking, struct step_error 
         graph_source_start(source, kinds, graph_replay_knows, replay_of(tracking), error);
     while (status == STEP_STATUS_OK && !ferror(out_of(tracking)) &&
            (status = graph_source_next(source, &event, error)) == STEP_STATUS_OK)
-        if (!put_event(tracking, event) || tracking->no_memory || tracking->names.no_memory)
+        if (!put_event(tracking, event) || tracking->no_memory)
             status = no_memory(error);
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
@@ -385,15 +375,12 @@ static enum step_status write_files(struct tracking *tracking, const char *outpu
         status = open_text(tracking, &tracking->names_file, "names", error);
     if (status != STEP_STATUS_OK)
         return status;
-    elephant_names_init(&tracking->names, &tracking->opened.graph.source.java,
-                        tracking->names_file.stream.file);
-    elephant_names_write(&tracking->names);
+    write_names(tracking);
     status = put_events(tracking, error);
     if (status == STEP_STATUS_OK)
         status = close_text(&tracking->trace, error);
     if (status == STEP_STATUS_OK)
         status = close_text(&tracking->names_file, error);
-    elephant_names_reset(&tracking->names);
     return status == STEP_STATUS_OK ? output_directory_commit(&tracking->directory, error) : status;
 }
 
@@ -444,6 +431,7 @@ static enum step_status write_elephant(const struct format_job *job)
     if (tracking == NULL)
         return report_no_memory();
     id_table_init(&tracking->stacks, sizeof(struct call_stack));
+    id_table_init(&tracking->sites, sizeof(uint8_t));
     enum step_status status = open_graph(tracking, job->input, &error);
     if (status == STEP_STATUS_OK)
         status = write_files(tracking, job->output, &error);
@@ -455,6 +443,8 @@ static enum step_status write_elephant(const struct format_job *job)
     abort_text(&tracking->names_file);
     output_directory_abort(&tracking->directory);
     reset_stacks(&tracking->stacks);
+    id_table_reset(&tracking->sites);
+    step_buffer_reset(&tracking->text);
     status = opened_graph_close(&tracking->opened, job->input, status, &error);
     free(tracking);
     return status;

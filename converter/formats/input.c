@@ -42,11 +42,6 @@ static void alloc_filter_init(struct alloc_filter *filter, const struct event_se
                                                      event_selection_is_of_objects(&objects)};
 }
 
-static void alloc_filter_reset(struct alloc_filter *filter)
-{
-    object_table_reset(&filter->live);
-}
-
 static bool thread_matches(const void *user, const char *glob)
 {
     char *end;
@@ -327,7 +322,7 @@ enum step_status input_each_alloc(struct input *input, input_visit_alloc visit, 
         if (input->shows_progress && (input->events & 0x7fff) == 0)
             show_progress(input);
     }
-    alloc_filter_reset(&filter);
+    object_table_reset(&filter.live);
     clear_progress(input);
     if (status == STEP_STATUS_END)
         return STEP_STATUS_OK;

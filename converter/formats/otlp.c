@@ -114,15 +114,14 @@ static uint64_t function_of(struct otlp_file *file, uint32_t method_id,
 static uint64_t location_of(struct otlp_file *file, uint32_t site)
 {
     enum { LINES = 3, ATTRIBUTES = 4, LINE_FUNCTION = 1, LINE_NUMBER = 2 };
-    struct heap_site place = file->base.sites->items[site];
+    const struct heap_site *place = &file->base.sites->items[site];
     size_t before = file->locations.count;
-    place.parent = 0;
-    uint32_t location = heap_sites_put(&file->locations, &place);
+    uint32_t location = heap_sites_put_place(&file->locations, place);
     if (location < before)
         return location;
-    const struct frame_place at = heap_site_place(file->base.sites, &place);
-    const struct trace_method *method = trace_method_of(file->base.sites->names, place.method_id);
-    uint64_t function = function_of(file, place.method_id, &at);
+    const struct frame_place at = heap_site_place(file->base.sites, place);
+    const struct trace_method *method = trace_method_of(file->base.sites->names, place->method_id);
+    uint64_t function = function_of(file, place->method_id, &at);
     bytes_clear(&file->inner);
     protobuf_number(&file->inner, LINE_FUNCTION, function);
     protobuf_number(&file->inner, LINE_NUMBER, at.line);

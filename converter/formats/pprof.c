@@ -107,15 +107,14 @@ static uint64_t function_of(struct pprof_file *file, uint32_t method_id,
 /* Returns the location of a site, written at its first use, or 0 if memory runs out. */
 static uint64_t location_of(struct pprof_file *file, uint32_t site)
 {
-    struct heap_site place = file->base.sites->items[site];
+    const struct heap_site *place = &file->base.sites->items[site];
     struct byte_output *line = &file->packed;
     size_t before = file->locations.count;
-    place.parent = 0;
-    uint32_t location = heap_sites_put(&file->locations, &place);
+    uint32_t location = heap_sites_put_place(&file->locations, place);
     if (location < before)
         return location;
-    const struct frame_place at = heap_site_place(file->base.sites, &place);
-    uint64_t function = function_of(file, place.method_id, &at, location);
+    const struct frame_place at = heap_site_place(file->base.sites, place);
+    uint64_t function = function_of(file, place->method_id, &at, location);
     bytes_clear(line);
     protobuf_number(line, 1, function);
     protobuf_number(line, 2, at.line);

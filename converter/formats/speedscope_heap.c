@@ -20,16 +20,13 @@ struct speedscope_file {
 /* Frames are the places (from 0), then the classes. */
 static uint32_t place_of(struct speedscope_file *file, uint32_t site)
 {
-    struct heap_site place = file->base.sites->items[site];
-    place.parent = 0;
-    return heap_sites_put(&file->places, &place);
+    return heap_sites_put_place(&file->places, &file->base.sites->items[site]);
 }
 
 static uint64_t weight_of(const struct speedscope_file *file, const struct heap_snapshot *snapshot,
                           size_t i)
 {
-    const struct heap_amount *amount = heap_export_amount(&file->base.options, &snapshot->rows[i]);
-    return snapshot->has_sizes ? amount->bytes : amount->objects;
+    return heap_export_weight(&file->base.options, snapshot, &snapshot->rows[i]);
 }
 
 static bool number_frames(struct speedscope_file *file, const struct heap_snapshot *snapshot)

@@ -84,6 +84,13 @@ uint32_t heap_sites_of_frame_slowly(struct heap_sites *sites, uint32_t frame)
     return site;
 }
 
+uint32_t heap_sites_put_place(struct heap_sites *places, const struct heap_site *site)
+{
+    struct heap_site place = *site;
+    place.parent = 0;
+    return heap_sites_put(places, &place);
+}
+
 size_t heap_sites_depth(const struct heap_sites *sites, uint32_t site)
 {
     size_t depth = 0;

@@ -43,6 +43,9 @@ void heap_sites_reset(struct heap_sites *sites);
 
 /* Returns the site below `site->parent`, adding it if necessary; 0 if out of memory. */
 uint32_t heap_sites_put(struct heap_sites *sites, const struct heap_site *site);
+/* The same for the place of a site of another tree, whatever its callers: a site without a parent.
+ */
+uint32_t heap_sites_put_place(struct heap_sites *places, const struct heap_site *site);
 /* Return the site of a frame of the names; 0 for frame 0, or if out of memory. */
 uint32_t heap_sites_of_frame_slowly(struct heap_sites *sites, uint32_t frame);
 

@@ -8,7 +8,6 @@
 #include "converter/base/arguments.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
-#include "converter/base/trace_ticks.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/trace/trace_sink.h"
 
@@ -204,8 +203,8 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
         return status;
     sink->writer->curve = &sink->curve;
     sink->writer->title = event_source_property(source, "java-command");
-    sink->writer->process = trace_number(event_source_property(source, "process-id"), 1);
-    sink->writer->start_ns = trace_number(event_source_property(source, "start-time-ns"), 0);
+    sink->writer->process = event_source_number(source, "process-id", 1);
+    sink->writer->start_ns = event_source_number(source, "start-time-ns", 0);
     return status;
 }
 

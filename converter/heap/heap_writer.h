@@ -36,6 +36,15 @@ static inline const struct heap_amount *heap_export_amount(const struct heap_exp
     return options->allocated ? &row->allocated : &row->live;
 }
 
+/* Returns its bytes (objects, if sizes are unknown). */
+static inline uint64_t heap_export_weight(const struct heap_export *options,
+                                          const struct heap_snapshot *snapshot,
+                                          const struct heap_row *row)
+{
+    const struct heap_amount *amount = heap_export_amount(options, row);
+    return snapshot->has_sizes ? amount->bytes : amount->objects;
+}
+
 /* The options --at; --allocated; and those for series of dumps.  All set a struct heap_export. */
 extern const struct format_options heap_moment_options;
 extern const struct format_options heap_options;

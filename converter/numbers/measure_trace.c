@@ -11,7 +11,6 @@
 
 #include "converter/base/joined_files.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/trace_ticks.h"
 
 static void add(struct measures *measures, enum measure_axis axis, uint32_t row,
                 const struct heap_row *row_of_heap)
@@ -297,7 +296,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
         .kinds = recorded_kinds(source, measure->kinds),
         .sample_interval_bytes = measure->snapshots[END].sample_interval_bytes,
         .samples = measure->snapshots[END].all_samples.allocated.samples,
-        .stack_depth = trace_number(event_source_property(source, "stack"), 0)};
+        .stack_depth = event_source_number(source, "stack", 0)};
     snprintf(run->program, sizeof run->program, "%s", program != NULL ? program : "");
     measure->curve = NULL;
     folding->measures->lacks_times |= !run->has_times;

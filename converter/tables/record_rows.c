@@ -12,16 +12,10 @@
 #include "converter/tables/makers.h"
 #include "converter/tables/tables_trace.h"
 
-/* Memory for a column of the current batch. */
-struct slice_room {
-    void *values;
-    uint8_t *validity;
-    char *json; /* for CELL_JSON: the texts, concatenated */
-};
-
 struct record_rows {
     struct table_rows base;
-    struct slice_room *room; /* by column */
+    struct column_room *room; /* by column */
+    char **json;              /* by column, for CELL_JSON: the texts, concatenated */
     struct block_choice choice;
     size_t at; /* index into `choice` */
     uint8_t **fields;
@@ -48,17 +42,6 @@ static bool is_of_field(const struct table_cell *cell)
 static bool has_view(const struct table_cell *cell)
 {
     return is_of_field(cell) && cell->owner != STEP_NO_RECORD;
-}
-
-static bool has_room(struct record_rows *rows, size_t column, size_t bytes)
-{
-    struct slice_room *room = &rows->room[column];
-    size_t count = rows->base.request->batch_rows;
-    if (room->values == NULL)
-        room->values = malloc(count * bytes + 1);
-    if (room->validity == NULL)
-        room->validity = malloc(count / 8 + 1);
-    return room->values != NULL && room->validity != NULL;
 }
 
 /* Copies the validity of the rows from `from` on to a bitmap that starts with them. */
@@ -191,13 +174,13 @@ static bool put_json(struct record_rows *rows, size_t column, size_t from, size_
     const struct table_cell *cell = &rows->base.request->table->cells[column];
     const struct step_field *field = &tables->definition->records[cell->owner].fields[cell->field];
     const struct step_column_view *view = &rows->views[column];
-    struct slice_room *room = &rows->room[column];
-    struct step_bytes *texts = room->values;
+    char **json = &rows->json[column];
+    struct step_bytes *texts = rows->room[column].values;
     struct record_values values;
     size_t length = 0;
-    free(room->json);
-    room->json = NULL;
-    FILE *memory = open_memstream(&room->json, &length);
+    free(*json);
+    *json = NULL;
+    FILE *memory = open_memstream(json, &length);
     if (memory == NULL)
         return false;
     record_values_init(&values, tables->reader, memory);
@@ -209,7 +192,7 @@ static bool put_json(struct record_rows *rows, size_t column, size_t from, size_
     }
     if (fclose(memory) != 0)
         return false;
-    const uint8_t *at = (const uint8_t *) room->json;
+    const uint8_t *at = (const uint8_t *) *json;
     for (size_t i = 0; i < count; i++) {
         texts[i].data = at;
         at += texts[i].length;
@@ -278,7 +261,8 @@ static bool fill(struct record_rows *rows, size_t column, size_t from, size_t co
     const struct table_cell *cell = &rows->base.request->table->cells[column];
     const struct step_column_view *view = &rows->views[column];
     struct table_vector *vector = &rows->base.vectors[column];
-    if (!has_room(rows, column, sizeof(struct step_bytes)))
+    if (!column_room_make(&rows->room[column], rows->base.request->batch_rows,
+                          sizeof(struct step_bytes)))
         return false;
     void *values = rows->room[column].values;
     if (is_of_field(cell) && !has_view(cell)) {
@@ -423,12 +407,14 @@ const struct block_choice *record_rows_choice(const struct table_rows *base)
 static void reset(struct table_rows *base)
 {
     struct record_rows *rows = (struct record_rows *) base;
-    for (size_t i = 0; rows->room != NULL && i < base->request->table->base.column_count; i++) {
-        free(rows->room[i].values);
-        free(rows->room[i].validity);
-        free(rows->room[i].json);
+    for (size_t i = 0; i < base->request->table->base.column_count; i++) {
+        if (rows->room != NULL)
+            column_room_reset(&rows->room[i]);
+        if (rows->json != NULL)
+            free(rows->json[i]);
     }
     free(rows->room);
+    free(rows->json);
     free(rows->views);
     wanted_fields_destroy(rows->fields, base->tables->definition);
     step_block_destroy(rows->block);
@@ -453,7 +439,8 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
     rows->fields = wanted_fields_create(tables->definition, table->record);
     rows->views = calloc(table->base.column_count + 1, sizeof *rows->views);
     rows->room = calloc(table->base.column_count + 1, sizeof *rows->room);
-    if (rows->fields == NULL || rows->views == NULL || rows->room == NULL)
+    rows->json = calloc(table->base.column_count + 1, sizeof *rows->json);
+    if (rows->fields == NULL || rows->views == NULL || rows->room == NULL || rows->json == NULL)
         return no_memory(error);
     for (size_t i = 0; i < table->base.column_count && status == STEP_STATUS_OK; i++) {
         if (request->needed[i] == 0)

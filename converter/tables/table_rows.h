@@ -207,11 +207,15 @@ extern const struct table_rows_operations record_rows;
 
 /* Internals of scans, for makers that read rows of other tables. */
 
-/* Memory for the selected rows of a column. */
-struct table_scan_room {
+/* Memory for the rows of a column in a batch. */
+struct column_room {
     void *values;
     uint8_t *validity;
 };
+
+/* Makes room for so many rows, unless there is some.  Returns false if out of memory. */
+bool column_room_make(struct column_room *room, size_t rows, size_t value_bytes);
+void column_room_reset(struct column_room *room);
 
 struct table_scan {
     struct tables *tables;
@@ -221,7 +225,7 @@ struct table_scan {
     size_t column_count;
     uint8_t *needed;              /* by column of the table */
     struct table_vector *vectors; /* by column of the query */
-    struct table_scan_room *room; /* by column of the query */
+    struct column_room *room;     /* by column of the query */
     uint32_t *selected;
     struct table_batch batch;
 };

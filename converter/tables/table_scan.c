@@ -247,10 +247,8 @@ void table_scan_destroy(struct table_scan *scan)
         return;
     destroy_rows(scan->rows);
     row_filter_reset(&scan->request.filter);
-    for (size_t i = 0; scan->room != NULL && i < scan->column_count; i++) {
-        free(scan->room[i].values);
-        free(scan->room[i].validity);
-    }
+    for (size_t i = 0; scan->room != NULL && i < scan->column_count; i++)
+        column_room_reset(&scan->room[i]);
     free(scan->room);
     free(scan->columns);
     free(scan->vectors);
@@ -277,14 +275,19 @@ struct table_scan_work table_scan_work(const struct table_scan *scan)
 
 /* ---- batches ---- */
 
-static bool has_room(struct table_scan *scan, struct table_scan_room *room, enum table_type type)
+bool column_room_make(struct column_room *room, size_t rows, size_t value_bytes)
 {
-    size_t rows = scan->request.batch_rows;
     if (room->values == NULL)
-        room->values = malloc(rows * table_value_bytes(type));
+        room->values = malloc(rows * value_bytes + 1);
     if (room->validity == NULL)
         room->validity = malloc(rows / 8 + 1);
     return room->values != NULL && room->validity != NULL;
+}
+
+void column_room_reset(struct column_room *room)
+{
+    free(room->values);
+    free(room->validity);
 }
 
 #define GATHER(member, kind)                                                                       \
@@ -297,7 +300,7 @@ static bool has_room(struct table_scan *scan, struct table_scan_room *room, enum
 
 /* Copies the selected rows of a vector. */
 static void gather(const struct table_vector *from, const uint32_t *selected, size_t count,
-                   struct table_scan_room *room, struct table_vector *to)
+                   struct column_room *room, struct table_vector *to)
 {
     *to = *from;
     switch (table_value_bytes(from->type)) {
@@ -353,7 +356,8 @@ static enum step_status take_selected(struct table_scan *scan, size_t count,
         return STEP_STATUS_END;
     for (size_t i = 0; i < scan->column_count; i++) {
         const struct table_vector *from = &scan->rows->vectors[scan->columns[i]];
-        if (!has_room(scan, &scan->room[i], from->type))
+        if (!column_room_make(&scan->room[i], scan->request.batch_rows,
+                              table_value_bytes(from->type)))
             return no_memory(error);
         gather(from, scan->selected, kept, &scan->room[i], &scan->vectors[i]);
     }

@@ -39,14 +39,13 @@ static enum step_status begin(struct call_events *calls, struct step_error *erro
 {
     enum step_status status = STEP_STATUS_OK;
     calls->has_begun = true;
-    for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
-        struct call_stack *stack = id_table_find(&calls->threads, i);
-        for (size_t j = 0; stack != NULL && j < stack->depth && status == STEP_STATUS_OK; j++) {
+    struct call_stack *stack;
+    for (uint32_t i = 0; (stack = id_table_next(&calls->threads, &i)) != NULL; i++)
+        for (size_t j = 0; j < stack->depth && status == STEP_STATUS_OK; j++) {
             stack->frames[j].entered_ns = calls->from_ns;
             stack->frames[j].inner_ns = stack->frames[j].inner_calls = 0;
             status = open_call(calls, stack, j, i, error);
         }
-    }
     return status;
 }
 
@@ -113,11 +112,10 @@ enum step_status call_events_put(struct call_events *calls, const struct trace_e
 enum step_status call_events_finish(struct call_events *calls, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
-    for (uint32_t i = 0; status == STEP_STATUS_OK && id_table_next(&calls->threads, &i); i++) {
-        const struct call_stack *stack = id_table_find(&calls->threads, i);
-        while (stack != NULL && stack->depth > 0 && status == STEP_STATUS_OK)
+    const struct call_stack *stack;
+    for (uint32_t i = 0; (stack = id_table_next(&calls->threads, &i)) != NULL; i++)
+        while (stack->depth > 0 && status == STEP_STATUS_OK)
             status = close_down(calls, i, stack->depth - 1, calls->last_ns, CALL_CLOSES, error);
-    }
     return status;
 }
 

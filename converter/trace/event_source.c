@@ -2,9 +2,11 @@
 /* Functions common to all sources: names, live objects, the filter. */
 #include "converter/trace/event_source.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/sampled_trace.h"
+#include "converter/base/trace_ticks.h"
 #include "format/core/no_memory.h"
 #include "steptrace/live.h"
 
@@ -35,6 +37,11 @@ const char *event_source_property(const struct event_source *source, const char 
         if (strcmp(property.key, key) == 0)
             return property.value;
     return NULL;
+}
+
+uint64_t event_source_number(const struct event_source *source, const char *key, uint64_t missing)
+{
+    return trace_number(event_source_property(source, key), missing);
 }
 
 uint64_t event_source_sample_interval(const struct event_source *source)

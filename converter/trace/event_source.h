@@ -135,6 +135,9 @@ static inline bool event_source_is_of_records(const struct event_source *source)
 /* Returns a property's value, or NULL. */
 const char *event_source_property(const struct event_source *source, const char *key);
 
+/* Returns a property's value as a number, or `missing` if there is none. */
+uint64_t event_source_number(const struct event_source *source, const char *key, uint64_t missing);
+
 /* Returns the mean number of bytes from one sample to the next (sampled_trace.h); 0 if the trace
  * has all objects. */
 uint64_t event_source_sample_interval(const struct event_source *source);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "converter/base/output_file.h"
-#include "converter/base/trace_ticks.h"
 #include "converter/formats/input.h"
 #include "converter/simulate/simulation.h"
 #include "converter/trace/selection_options.h"
@@ -50,7 +49,7 @@ static enum step_status simulate(const struct simulate_options *options, const c
     simulation->path = path;
     simulation->frees_are_exact = input->allocs != NULL;
     if (input->allocs == NULL)
-        simulation->collect = trace_number(event_source_property(input->source, "collect"), 0);
+        simulation->collect = event_source_number(input->source, "collect", 0);
     enum step_status status = input_each(input, simulation_put, simulation);
     if (status != STEP_STATUS_OK)
         return status;

@@ -165,6 +165,13 @@ void json_real(struct json_output *json, const char *key, double value)
         fprintf(json->file, fabs(value) >= 1e5 && fabs(value) < EXACT ? "%.3f" : "%.6g", value);
 }
 
+void json_microseconds(struct json_output *json, const char *key, uint64_t ns)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64 ".%03u", ns / 1000, (unsigned) (ns % 1000));
+    json_literal(json, key, text);
+}
+
 void json_literal(struct json_output *json, const char *key, const char *text)
 {
     start_item(json, key);

@@ -47,6 +47,8 @@ void json_numbers(struct json_output *json, const char *key, const uint64_t *num
 /* Writes a whole number exactly, any other with six digits or three decimals; null if it is not a
  * number. */
 void json_real(struct json_output *json, const char *key, double value);
+/* Writes nanoseconds as microseconds with three decimals. */
+void json_microseconds(struct json_output *json, const char *key, uint64_t ns);
 /* Writes a number given as text. */
 void json_literal(struct json_output *json, const char *key, const char *text);
 void json_bool(struct json_output *json, const char *key, bool value);

@@ -238,27 +238,18 @@ static enum step_status make_path(struct exporting *exporting, const char *name,
                                                 "the directory's name is too long");
 }
 
+static bool print_metadata(const void *user, FILE *out)
+{
+    const struct exporting *exporting = user;
+    return ctf_metadata_put(out, &exporting->types, exporting->reader, &exporting->clock);
+}
+
 static enum step_status put_metadata(struct exporting *exporting, struct step_error *error)
 {
-    struct output_file file;
-    struct output_stream stream;
     enum step_status status = make_path(exporting, "metadata", error);
-    if (status == STEP_STATUS_OK)
-        status = output_file_open(&file, exporting->path, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    const struct step_output to = output_file_as_output(&file);
-    status = output_stream_open(&stream, &to, STEP_PACKING_NONE, 0, error);
-    if (status == STEP_STATUS_OK)
-        status =
-            ctf_metadata_put(stream.file, &exporting->types, exporting->reader, &exporting->clock)
-                ? output_stream_close(&stream, error)
-                : no_memory(error);
-    output_stream_reset(&stream);
-    if (status == STEP_STATUS_OK)
-        status = output_file_commit(&file, error);
-    output_file_abort(&file);
-    return status;
+    return status == STEP_STATUS_OK
+               ? output_file_print(exporting->path, NULL, print_metadata, exporting, error)
+               : status;
 }
 
 static enum step_status open_stream(struct exporting *exporting, const char *name,

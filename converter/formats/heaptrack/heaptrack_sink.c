@@ -199,18 +199,16 @@ static bool native_frame(struct heaptrack_stacks *stacks, const struct heap_site
 /* Returns the frame of a site, independent of its callers, or 0 if memory runs out. */
 static uint32_t frame_of(struct heaptrack_stacks *stacks, const struct heap_site *site)
 {
-    struct heap_site place = *site;
     struct frame frame = {0};
-    place.parent = 0;
-    uint32_t number = heap_sites_put(&stacks->places, &place);
+    uint32_t number = heap_sites_put_place(&stacks->places, site);
     uint32_t *known = number != 0 ? id_table_get(&stacks->place_frames, number) : NULL;
     if (known == NULL)
         return 0;
     if (*known != 0)
         return *known;
-    const struct trace_method *method = trace_method_of(stacks->sites->names, place.method_id);
-    bool ok = method->class_id == 0 ? native_frame(stacks, &place, method, &frame)
-                                    : java_frame(stacks, &place, method, &frame);
+    const struct trace_method *method = trace_method_of(stacks->sites->names, site->method_id);
+    bool ok = method->class_id == 0 ? native_frame(stacks, site, method, &frame)
+                                    : java_frame(stacks, site, method, &frame);
     return ok ? *known = put_frame(stacks, &frame) : 0;
 }
 
@@ -308,8 +306,6 @@ struct heaptrack_sink {
     struct object_table live; /* class_id is the number of the pair */
     struct pair *pairs;       /* by hash */
     uint32_t pair_count;      /* pairs written; the first number is never used */
-    struct step_packed_output *packed;
-    struct output_stream stream;
     bool has_begun;
     uint64_t start_ns, now_ns; /* times of the first event and of the last */
     uint64_t written_ms;

@@ -282,10 +282,9 @@ static void report(const char *output, const struct hprof_classes *found)
 
 /* ---- from start to end ---- */
 
-/* Returns false if memory runs out; reset is allowed then. */
-static bool find(struct hprof_classes *found, const struct graph_moment *graph)
+bool hprof_classes_find(struct hprof_classes *found, const struct graph_moment *graph)
 {
-    found->graph = graph;
+    *found = (struct hprof_classes){.graph = graph};
     id_table_init(&found->classes, sizeof(struct hprof_class));
     id_table_init(&found->field_names, sizeof(uint8_t));
     found->has_layout = object_layout_of_trace(graph->source.java.reader, &found->layout);
@@ -295,7 +294,7 @@ static bool find(struct hprof_classes *found, const struct graph_moment *graph)
     return true;
 }
 
-static void reset(struct hprof_classes *found)
+void hprof_classes_reset(struct hprof_classes *found)
 {
     const struct hprof_class *class;
     for (uint32_t id = 0; (class = id_table_next(&found->classes, &id)) != NULL; id++)
@@ -330,14 +329,15 @@ enum step_status graph_write_job(const struct format_job *job, graph_write write
     if (status == STEP_STATUS_OK)
         status = output_file_open(&file, job->output, &error);
     if (status == STEP_STATUS_OK) {
-        status = find(&found, &opened.graph) ? print(&found, job, &file, write, &error)
-                                             : no_memory(&error);
+        status = hprof_classes_find(&found, &opened.graph)
+                     ? print(&found, job, &file, write, &error)
+                     : no_memory(&error);
         status = output_file_end(&file, status, &error);
     }
     if (status == STEP_STATUS_OK) {
         opened_graph_report_unknown(job->input, &opened, 1);
         report(job->output, &found);
     }
-    reset(&found);
+    hprof_classes_reset(&found);
     return opened_graph_close(&opened, job->input, status, &error);
 }

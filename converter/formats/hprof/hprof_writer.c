@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/byte_output.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/trace_ticks.h"
 #include "converter/heap/heap_writer.h"
@@ -24,22 +23,28 @@ enum { ROOT_JNI_GLOBAL = 1, ROOT_STICKY_CLASS = 5, ROOT_MONITOR = 7, ROOT_UNKNOW
 struct dumping {
     struct hprof_classes *found;
     FILE *out;
-    struct byte_output bytes; /* sub-records, for a segment */
+    uint8_t *bytes; /* sub-records, for a segment */
+    size_t used;
 };
 
 /* ---- bytes ---- */
 
-static void put(struct dumping *dumping, uint64_t value, size_t bytes)
+static void set_number(uint8_t *out, uint64_t value, unsigned bytes)
 {
-    bytes_put_big(&dumping->bytes, value, bytes);
+    for (unsigned i = 0; i < bytes; i++)
+        out[i] = (uint8_t) (value >> (8 * (bytes - 1 - i)));
+}
+
+static void put(struct dumping *dumping, uint64_t value, unsigned bytes)
+{
+    set_number(dumping->bytes + dumping->used, value, bytes);
+    dumping->used += bytes;
 }
 
 static void write_bytes(struct dumping *dumping)
 {
-    const struct step_bytes bytes = bytes_of(&dumping->bytes);
-    if (bytes.length > 0)
-        fwrite(bytes.data, 1, bytes.length, dumping->out);
-    bytes_clear(&dumping->bytes);
+    fwrite(dumping->bytes, 1, dumping->used, dumping->out);
+    dumping->used = 0;
 }
 
 /* A record begins with its tag, a time and the length of what follows. */
@@ -53,8 +58,8 @@ static void begin_record(struct dumping *dumping, uint8_t tag, uint64_t length)
 static void flush_segment(struct dumping *dumping)
 {
     uint8_t head[9] = {TAG_SEGMENT};
-    step_store_u32(head + 5, __builtin_bswap32((uint32_t) dumping->bytes.bytes.length));
-    if (dumping->bytes.bytes.length > 0)
+    set_number(head + 5, dumping->used, 4);
+    if (dumping->used > 0)
         fwrite(head, 1, sizeof head, dumping->out);
     write_bytes(dumping);
 }
@@ -62,7 +67,7 @@ static void flush_segment(struct dumping *dumping)
 /* Ensures room for a sub-record of this size. */
 static void begin(struct dumping *dumping, size_t bytes)
 {
-    if (dumping->bytes.bytes.length + bytes > SEGMENT_BYTES)
+    if (dumping->used + bytes > SEGMENT_BYTES)
         flush_segment(dumping);
 }
 
@@ -72,8 +77,9 @@ static void put_name(struct dumping *dumping, uint64_t id, struct step_bytes nam
 {
     begin_record(dumping, TAG_UTF8, ID_BYTES + name.length);
     put(dumping, id, ID_BYTES);
-    bytes_put(&dumping->bytes, name.data, name.length);
     write_bytes(dumping);
+    if (name.length > 0)
+        fwrite(name.data, 1, name.length, dumping->out);
 }
 
 static void put_names(struct dumping *dumping)
@@ -83,6 +89,7 @@ static void put_names(struct dumping *dumping)
     begin_record(dumping, TAG_TRACE, 12);
     put(dumping, 1, 4);
     put(dumping, 0, 8); /* of no thread, without frames */
+    write_bytes(dumping);
     for (uint32_t id = 0; (is_named = id_table_next(&found->field_names, &id)) != NULL; id++)
         if (*is_named != 0)
             put_name(dumping, FIELD_NAME_ID(id), hprof_field_name(found, id));
@@ -93,8 +100,8 @@ static void put_names(struct dumping *dumping)
         put(dumping, CLASS_ID(id), ID_BYTES);
         put(dumping, 1, 4);
         put(dumping, CLASS_NAME_ID(id), ID_BYTES);
+        write_bytes(dumping);
     }
-    write_bytes(dumping);
 }
 
 /* Selects the static fields of a class among all its fields. */
@@ -103,7 +110,7 @@ static void put_statics(struct dumping *dumping, uint32_t class_id)
     size_t count, mine = 0;
     const struct object_graph *graph = hprof_graph(dumping->found);
     const struct edge *edges = edge_list_slots(&graph->nodes[GRAPH_STATICS].edges, &count);
-    size_t place = dumping->bytes.bytes.length;
+    size_t place = dumping->used;
     put(dumping, 0, 2);
     for (size_t i = 0; i < count && mine < 4096; i++) {
         struct step_java_field entry = {.class_ = 0};
@@ -118,8 +125,7 @@ static void put_statics(struct dumping *dumping, uint32_t class_id)
         put(dumping, graph->nodes[edges[i].target].object, ID_BYTES);
         mine++;
     }
-    if (!dumping->bytes.failed)
-        step_store_u16(dumping->bytes.bytes.data + place, __builtin_bswap16((uint16_t) mine));
+    set_number(dumping->bytes + place, mine, 2);
 }
 
 /* Limited to what fits into a segment. */
@@ -196,9 +202,12 @@ static void put_elements(struct dumping *dumping, const struct edge_list *list, 
                          unsigned bytes)
 {
     const struct object_graph *graph = hprof_graph(dumping->found);
-    for (uint64_t i = 0; i < count && !ferror(dumping->out); i++) {
-        if (dumping->bytes.bytes.length + bytes > SEGMENT_BYTES)
+    for (uint64_t i = 0; i < count; i++) {
+        if (dumping->used + bytes > SEGMENT_BYTES) {
             write_bytes(dumping);
+            if (ferror(dumping->out))
+                return;
+        }
         uint32_t target = list != NULL ? edge_list_get(list, (uint32_t) i) : 0;
         put(dumping, graph->nodes[target].object, bytes);
     }
@@ -291,14 +300,16 @@ static void put_head(struct dumping *dumping)
     const struct graph_moment *graph = dumping->found->graph;
     const struct step_reader *reader = graph->source.java.reader;
     uint64_t ns = trace_number(step_reader_property(reader, "start-time-ns"), 0);
-    bytes_put(&dumping->bytes, format, sizeof format);
+    fwrite(format, 1, sizeof format, dumping->out);
     put(dumping, ID_BYTES, 4);
     put(dumping, (ns + graph->time_ns) / 1000000, 8);
 }
 
-static enum step_status write_dump(struct hprof_classes *found, FILE *out, struct step_error *error)
+enum step_status hprof_write(struct hprof_classes *found, FILE *out, struct step_error *error)
 {
-    struct dumping dumping = {.found = found, .out = out};
+    struct dumping dumping = {.found = found, .out = out, .bytes = malloc(SEGMENT_BYTES + 64)};
+    if (dumping.bytes == NULL)
+        return no_memory(error);
     put_head(&dumping);
     put_names(&dumping);
     put_classes(&dumping);
@@ -307,14 +318,13 @@ static enum step_status write_dump(struct hprof_classes *found, FILE *out, struc
     flush_segment(&dumping);
     begin_record(&dumping, TAG_END, 0);
     write_bytes(&dumping);
-    bool failed = dumping.bytes.failed;
-    bytes_reset(&dumping.bytes);
-    return failed ? no_memory(error) : STEP_STATUS_OK;
+    free(dumping.bytes);
+    return STEP_STATUS_OK;
 }
 
 static enum step_status write_hprof(const struct format_job *job)
 {
-    return graph_write_job(job, write_dump);
+    return graph_write_job(job, hprof_write);
 }
 
 static const struct format_options *const hprof_options[] = {&heap_moment_options, NULL};

@@ -39,6 +39,10 @@ static inline const struct object_graph *hprof_graph(const struct hprof_classes 
     return &found->graph->replay.graph;
 }
 
+/* Returns false if memory runs out; reset is allowed then, and for a zeroed structure. */
+bool hprof_classes_find(struct hprof_classes *found, const struct graph_moment *graph);
+void hprof_classes_reset(struct hprof_classes *found);
+
 /* Iterates over the classes in use, as id_table_next(). */
 struct hprof_class *hprof_class_next(const struct hprof_classes *found, uint32_t *id);
 /* Returns the class of an object. */
@@ -66,6 +70,7 @@ uint32_t hprof_classes_named(const struct hprof_classes *found, const char *name
 /* Prints a dump to `out`, whose errors the caller checks. */
 typedef enum step_status (*graph_write)(struct hprof_classes *found, FILE *out,
                                         struct step_error *error);
+enum step_status hprof_write(struct hprof_classes *found, FILE *out, struct step_error *error);
 /* Writes the graph of the job's trace, and reports what the output lacks. */
 enum step_status graph_write_job(const struct format_job *job, graph_write write);
 

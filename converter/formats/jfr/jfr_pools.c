@@ -18,23 +18,17 @@ enum frame_type { FRAME_UNKNOWN = 1 };
 void jfr_pools_init(struct jfr_pools *pools, const struct heap_sites *sites)
 {
     *pools = (struct jfr_pools){.sites = sites};
-    id_table_init(&pools->classes, sizeof(uint32_t));
-    id_table_init(&pools->loaders, sizeof(uint32_t));
-    id_table_init(&pools->methods, sizeof(uint32_t));
-    id_table_init(&pools->stacks, sizeof(uint32_t));
-    id_table_init(&pools->threads, sizeof(uint32_t));
+    for (size_t i = 0; i < JFR_POOL_COUNT; i++)
+        id_table_init(&pools->known[i], sizeof(uint32_t));
     jfr_pools_begin(pools);
 }
 
 void jfr_pools_reset(struct jfr_pools *pools)
 {
-    for (size_t i = 0; i < JFR_POOL_COUNT; i++)
+    for (size_t i = 0; i < JFR_POOL_COUNT; i++) {
         bytes_reset(&pools->pools[i]);
-    id_table_reset(&pools->classes);
-    id_table_reset(&pools->loaders);
-    id_table_reset(&pools->methods);
-    id_table_reset(&pools->stacks);
-    id_table_reset(&pools->threads);
+        id_table_reset(&pools->known[i]);
+    }
 }
 
 /* Begins a constant, and returns where its fields go. */
@@ -89,9 +83,9 @@ void jfr_pools_put(struct jfr_pools *pools, struct byte_output *out)
 }
 
 /* Returns whether the chunk has it, and notes that it now does. */
-static bool has(struct jfr_pools *pools, struct id_table *table, uint32_t id)
+static bool has(struct jfr_pools *pools, enum jfr_type type, uint32_t id)
 {
-    uint32_t *chunk = id_table_get(table, id);
+    uint32_t *chunk = id_table_get(&pools->known[type - JFR_FIRST_POOL], id);
     if (chunk == NULL) {
         pools->failed = true;
         return true;
@@ -139,11 +133,10 @@ static uint64_t loader(struct jfr_pools *pools, uint64_t number)
     char name[32];
     if (number >= UINT32_MAX) /* no agent writes it */
         return 0;
-    if (has(pools, &pools->loaders, (uint32_t) number))
+    if (has(pools, JFR_CLASS_LOADER, (uint32_t) number))
         return number + 1;
     snprintf(name, sizeof name, number == 0 ? "bootstrap" : "loader %" PRIu64, number);
-    const struct step_bytes text = {(const uint8_t *) name, strlen(name)};
-    uint64_t symbol = put_symbol(pools, LOADER_NAME, number, text);
+    uint64_t symbol = put_symbol(pools, LOADER_NAME, number, step_text(name));
     struct byte_output *out = begin(pools, JFR_CLASS_LOADER, number + 1);
     jfr_put_number(out, 0); /* its class is not known */
     jfr_put_number(out, symbol);
@@ -182,7 +175,7 @@ static uint64_t class_name(struct jfr_pools *pools, uint32_t class_id, struct st
 uint64_t jfr_class(struct jfr_pools *pools, uint32_t class_id)
 {
     uint64_t number = (uint64_t) class_id + 1;
-    if (has(pools, &pools->classes, class_id))
+    if (has(pools, JFR_CLASS, class_id))
         return number;
     const struct trace_class *class = trace_class_of(pools->sites->names, class_id);
     uint64_t loaded_by = loader(pools, class->loader);
@@ -199,7 +192,7 @@ uint64_t jfr_class(struct jfr_pools *pools, uint32_t class_id)
 uint64_t jfr_method(struct jfr_pools *pools, uint32_t method_id)
 {
     uint64_t number = (uint64_t) method_id + 1;
-    if (has(pools, &pools->methods, method_id))
+    if (has(pools, JFR_METHOD, method_id))
         return number;
     const struct trace_method *method = trace_method_of(pools->sites->names, method_id);
     static const struct step_bytes no_descriptor = {(const uint8_t *) "()", 2};
@@ -228,7 +221,7 @@ enum { FRAMES_MOST = 2048 };
 
 uint64_t jfr_stack(struct jfr_pools *pools, uint32_t site)
 {
-    if (site == 0 || has(pools, &pools->stacks, site))
+    if (site == 0 || has(pools, JFR_STACK_TRACE, site))
         return site;
     const struct heap_site *sites = pools->sites->items;
     size_t depth = 0;
@@ -249,7 +242,7 @@ uint64_t jfr_stack(struct jfr_pools *pools, uint32_t site)
 
 uint64_t jfr_thread(struct jfr_pools *pools, uint32_t thread_id)
 {
-    if (thread_id == 0 || has(pools, &pools->threads, thread_id))
+    if (thread_id == 0 || has(pools, JFR_THREAD, thread_id))
         return thread_id;
     const struct trace_thread *thread = trace_thread_of(pools->sites->names, thread_id);
     struct byte_output *out = begin(pools, JFR_THREAD, thread_id);

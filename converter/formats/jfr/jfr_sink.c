@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/trace_ticks.h"
 #include "converter/formats/jfr/jfr_types.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/trace/call_events.h"
@@ -380,8 +379,8 @@ static enum step_status receive_call(void *user, const struct call_event *call,
 static void finish_calls(struct jfr_sink *sink)
 {
     call_events_finish(&sink->calls, NULL); /* closing a call cannot fail */
-    for (uint32_t id = 0; id_table_next(&sink->methods, &id); id++) {
-        const struct method_calls *calls = id_table_find(&sink->methods, id);
+    const struct method_calls *calls;
+    for (uint32_t id = 0; (calls = id_table_next(&sink->methods, &id)) != NULL; id++) {
         if (calls->calls > 0 && !calls->is_counted)
             put_timing(sink, id, sink->calls.last_ns, calls);
         keep_bounds(sink);
@@ -399,7 +398,7 @@ static void put_jvm(struct jfr_sink *sink)
     jfr_put_optional_text(event, event_source_property(source, "command-line"));
     jfr_put_optional_text(event, event_source_property(source, "java-command"));
     jfr_put_number(event, since_start ? sink->file.start_ns / 1000000 : JFR_UNKNOWN);
-    jfr_put_number(event, trace_number(event_source_property(source, "process-id"), JFR_UNKNOWN));
+    jfr_put_number(event, event_source_number(source, "process-id", JFR_UNKNOWN));
     jfr_event_end(&sink->file);
 }
 
@@ -551,7 +550,7 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     call_events_init(&sink->calls, 0, receive_call, sink);
     id_table_init(&sink->methods, sizeof(struct method_calls));
     sink->shows_calls = options->calls;
-    sink->file.start_ns = trace_number(event_source_property(to->source, "start-time-ns"), 0);
+    sink->file.start_ns = event_source_number(to->source, "start-time-ns", 0);
     sink->file.chunk_bytes = options->chunk_bytes != 0 ? options->chunk_bytes : DEFAULT_CHUNK_BYTES;
     if (!ok || sink->samples == NULL)
         return no_memory(error);

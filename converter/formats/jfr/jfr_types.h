@@ -81,9 +81,8 @@ struct jfr_pools {
     uint32_t chunk;                 /* number of the chunk, from 1 */
     struct byte_output pools[JFR_POOL_COUNT];
     size_t counts[JFR_POOL_COUNT];
-    /* uint32_t by id: the last chunk whose pool has it. */
-    struct id_table classes, loaders, methods, stacks, threads;
-    bool failed; /* out of memory */
+    struct id_table known[JFR_POOL_COUNT]; /* uint32_t by id: the last chunk whose pool has it */
+    bool failed;                           /* out of memory */
 };
 
 void jfr_pools_init(struct jfr_pools *pools, const struct heap_sites *sites);

@@ -35,13 +35,6 @@ static void json_hexadecimal(struct json_output *json, const char *key, uint64_t
     json_text(json, key, text);
 }
 
-static void json_time(struct json_output *json, const char *key, uint64_t time_ns)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64 ".%03u", time_ns / 1000, (unsigned) (time_ns % 1000));
-    json_literal(json, key, text);
-}
-
 static void begin_event(struct memory_infra_file *file, const char *name, const char *phase)
 {
     fputc('\n', file->json.file);
@@ -293,7 +286,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     json_text(json, "cat", "disabled-by-default-memory-infra");
     snprintf(id, sizeof id, "0x%" PRIx64, ++file->dump_count);
     json_text(json, "id", id);
-    json_time(json, "ts", snapshot->time_ns);
+    json_microseconds(json, "ts", snapshot->time_ns);
     json_begin_object(json, "args");
     json_begin_object(json, "dumps");
     json_text(json, "level_of_detail", "detailed");
@@ -326,11 +319,11 @@ static void put_frames(struct memory_infra_file *file)
     begin_event(file, "stackFrames", "M");
     json_begin_object(&file->json, "args");
     json_begin_object(&file->json, "stackFrames");
-    for (uint32_t i = 0; id_table_next(&file->sites, &i); i++) {
-        const uint8_t *known = id_table_find(&file->sites, i);
-        if (known != NULL && (*known & NAMED_FRAME) != 0 && i != 0)
+    const uint8_t *known;
+    for (uint32_t i = 0; (known = id_table_next(&file->sites, &i)) != NULL; i++) {
+        if ((*known & NAMED_FRAME) != 0 && i != 0)
             put_frame(file, i, false);
-        if (known != NULL && (*known & NAMED_SELF) != 0)
+        if ((*known & NAMED_SELF) != 0)
             put_frame(file, i, true);
     }
     json_end_object(&file->json);
@@ -345,9 +338,9 @@ static void put_types(struct memory_infra_file *file)
     begin_event(file, "typeNames", "M");
     json_begin_object(&file->json, "args");
     json_begin_object(&file->json, "typeNames");
-    for (uint32_t i = 0; id_table_next(&file->classes, &i); i++) {
-        const uint8_t *known = id_table_find(&file->classes, i);
-        if (known == NULL || *known == 0)
+    const uint8_t *known;
+    for (uint32_t i = 0; (known = id_table_next(&file->classes, &i)) != NULL; i++) {
+        if (*known == 0)
             continue;
         snprintf(id, sizeof id, "%" PRIu32, i);
         json_bytes(&file->json, id, trace_class_of(file->base.sites->names, i)->name);

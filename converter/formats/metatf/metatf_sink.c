@@ -252,9 +252,8 @@ static void reset(struct trace_sink *base)
 static void put_property(struct metatf_sink *sink, const char *key, const char *value)
 {
     struct step_java_metatf_event event = {.kind = STEP_JAVA_METATF_PROPERTIES_PROPERTY};
-    event.as.properties_property.key_data = (struct step_bytes){(const uint8_t *) key, strlen(key)};
-    event.as.properties_property.value_data =
-        (struct step_bytes){(const uint8_t *) value, strlen(value)};
+    event.as.properties_property.key_data = step_text(key);
+    event.as.properties_property.value_data = step_text(value);
     put_java(sink, &event);
 }
 

@@ -23,147 +23,116 @@ struct metatf_places {
     size_t capacity;
 };
 
-/* To initialise, zero the structure and set `names`. */
-struct metatf_tables {
+struct metatf_source {
+    struct event_source base;
+    struct metatf_trace trace;
     struct metatf_places places[METATF_TABLES];
-    struct trace_names *names; /* borrowed; receives the entries */
+    const char *missing; /* an entry that a record names and no table has; NULL: none */
+    uint64_t missing_position;
+    struct step_java_metatf_event pending; /* the first event after the properties */
+    bool has_pending;
 };
 
-/* An unresolved reference of an entry or event. */
-struct metatf_dangling {
-    const char *what; /* NULL: nothing */
-    uint64_t position;
-};
+/* ---- tables ---- */
 
-/* Returns the number of the new entry, or 0 if memory runs out. */
-static uint32_t add_place(struct metatf_places *places, uint64_t position)
+/* Returns the new entry of a record in a table, or NULL if memory runs out. */
+static void *add_entry(struct metatf_source *source, enum metatf_table table,
+                       struct id_table *entries, const struct step_java_metatf_event *event)
 {
+    struct metatf_places *places = &source->places[table];
     if (places->count >= UINT32_MAX ||
         !STEP_MAKE_ROOM(places->items, places->capacity, places->count + 1))
-        return 0;
-    places->items[places->count++] = position;
-    return (uint32_t) places->count;
+        return NULL;
+    places->items[places->count++] = event->position;
+    return id_table_get(entries, (uint32_t) places->count);
 }
 
-/* Describes a reference that was not found. */
-static struct metatf_dangling metatf_tables_miss(enum metatf_table table, uint64_t position)
+static void miss(struct metatf_source *source, enum metatf_table table, uint64_t position)
 {
     static const char *const entries[METATF_TABLES] = {"class", "method", "thread", "frame"};
-    return (struct metatf_dangling){entries[table], position};
+    source->missing = entries[table];
+    source->missing_position = position;
 }
 
-/* Sets *id to the number of the entry at `position`, or to 0 for position 0.  Returns false and
- * fills in `dangling` if there is no entry.  Inline because each event needs four lookups. */
-static inline bool metatf_tables_find(const struct metatf_tables *tables, enum metatf_table table,
-                                      uint64_t position, uint32_t *id,
-                                      struct metatf_dangling *dangling)
+/* Sets *id to the number of the entry at `position`, or to 0 for position 0.  Returns false if
+ * there is no entry.  Inline because each event needs four lookups. */
+static inline bool find(struct metatf_source *source, enum metatf_table table, uint64_t position,
+                        uint32_t *id)
 {
-    const struct metatf_places *places = &tables->places[table];
+    const struct metatf_places *places = &source->places[table];
     *id = 0;
     if (position == 0)
         return true;
     size_t at = step_lower_bound(places->items, places->count, position);
     if (at == places->count || places->items[at] != position) {
-        *dangling = metatf_tables_miss(table, position);
+        miss(source, table, position);
         return false;
     }
     *id = (uint32_t) at + 1;
     return true;
 }
 
-static enum step_status take_class(struct metatf_tables *tables,
-                                   const struct step_java_metatf_event *event)
+/* Each of these adds a record to its table.  Returns false if memory runs out, or if an entry that
+ * it names is missing. */
+
+static bool take_class(struct metatf_source *source, const struct step_java_metatf_event *event)
 {
     const struct step_java_metatf_classes_class *in = &event->as.classes_class;
-    uint32_t id = add_place(&tables->places[METATF_CLASSES], event->position);
-    struct trace_class *class = id != 0 ? id_table_get(&tables->names->classes, id) : NULL;
-    if (class == NULL || !trace_names_copy(tables->names, in->name_data, &class->name))
-        return STEP_STATUS_NO_MEMORY;
+    struct trace_names *names = &source->base.names;
+    struct trace_class *class = add_entry(source, METATF_CLASSES, &names->classes, event);
+    if (class == NULL || !trace_names_copy(names, in->name_data, &class->name))
+        return false;
     class->loader = in->loader;
     class->known = true;
-    return STEP_STATUS_OK;
+    return true;
 }
 
-static enum step_status take_method(struct metatf_tables *tables,
-                                    const struct step_java_metatf_event *event,
-                                    struct metatf_dangling *dangling)
+static bool take_method(struct metatf_source *source, const struct step_java_metatf_event *event)
 {
     const struct step_java_metatf_methods_method *in = &event->as.methods_method;
+    struct trace_names *names = &source->base.names;
     uint32_t class_id;
-    if (!metatf_tables_find(tables, METATF_CLASSES, in->class_, &class_id, dangling))
-        return STEP_STATUS_CORRUPT;
-    struct trace_names *names = tables->names;
-    uint32_t id = add_place(&tables->places[METATF_METHODS], event->position);
-    struct trace_method *method = id != 0 ? id_table_get(&names->methods, id) : NULL;
+    if (!find(source, METATF_CLASSES, in->class_, &class_id))
+        return false;
+    struct trace_method *method = add_entry(source, METATF_METHODS, &names->methods, event);
     if (method == NULL || !trace_names_copy(names, in->name_data, &method->name) ||
         !trace_names_copy(names, in->descriptor_data, &method->descriptor))
-        return STEP_STATUS_NO_MEMORY;
+        return false;
     method->class_id = class_id;
     method->modifiers = in->modifiers;
     method->known = true;
-    return STEP_STATUS_OK;
+    return true;
 }
 
-static enum step_status take_thread(struct metatf_tables *tables,
-                                    const struct step_java_metatf_event *event)
+static bool take_thread(struct metatf_source *source, const struct step_java_metatf_event *event)
 {
     const struct step_java_metatf_threads_thread *in = &event->as.threads_thread;
-    uint32_t id = add_place(&tables->places[METATF_THREADS], event->position);
-    struct trace_thread *thread = id != 0 ? id_table_get(&tables->names->threads, id) : NULL;
-    if (thread == NULL || !trace_names_copy(tables->names, in->name_data, &thread->name))
-        return STEP_STATUS_NO_MEMORY;
+    struct trace_names *names = &source->base.names;
+    struct trace_thread *thread = add_entry(source, METATF_THREADS, &names->threads, event);
+    if (thread == NULL || !trace_names_copy(names, in->name_data, &thread->name))
+        return false;
     thread->number = in->number;
     thread->flags = in->flags;
     thread->known = true;
-    return STEP_STATUS_OK;
+    return true;
 }
 
-static enum step_status take_frame(struct metatf_tables *tables,
-                                   const struct step_java_metatf_event *event,
-                                   struct metatf_dangling *dangling)
+static bool take_frame(struct metatf_source *source, const struct step_java_metatf_event *event)
 {
     const struct step_java_metatf_frames_frame *in = &event->as.frames_frame;
     uint32_t parent, method;
-    if (!metatf_tables_find(tables, METATF_FRAMES, in->parent, &parent, dangling))
-        return STEP_STATUS_CORRUPT;
-    if (!metatf_tables_find(tables, METATF_METHODS, in->method, &method, dangling))
-        return STEP_STATUS_CORRUPT;
-    uint32_t id = add_place(&tables->places[METATF_FRAMES], event->position);
-    struct trace_frame *frame = id != 0 ? id_table_get(&tables->names->frames, id) : NULL;
+    if (!find(source, METATF_FRAMES, in->parent, &parent) ||
+        !find(source, METATF_METHODS, in->method, &method))
+        return false;
+    struct trace_frame *frame = add_entry(source, METATF_FRAMES, &source->base.names.frames, event);
     if (frame == NULL)
-        return STEP_STATUS_NO_MEMORY;
+        return false;
     *frame = (struct trace_frame){.parent = parent,
                                   .method_id = method,
                                   .line = (uint32_t) in->line,
                                   .bytecode = (uint32_t) in->bytecode,
                                   .known = true};
-    return STEP_STATUS_OK;
-}
-
-/* Adds a record that is an entry of a table.  Returns OK, NO_MEMORY, or CORRUPT with the reason in
- * `dangling`. */
-static enum step_status metatf_tables_take(struct metatf_tables *tables,
-                                           const struct step_java_metatf_event *event,
-                                           struct metatf_dangling *dangling)
-{
-    switch (event->kind) {
-    case STEP_JAVA_METATF_CLASSES_CLASS:
-        return take_class(tables, event);
-    case STEP_JAVA_METATF_METHODS_METHOD:
-        return take_method(tables, event, dangling);
-    case STEP_JAVA_METATF_THREADS_THREAD:
-        return take_thread(tables, event);
-    case STEP_JAVA_METATF_FRAMES_FRAME:
-        return take_frame(tables, event, dangling);
-    default:
-        return STEP_STATUS_OK;
-    }
-}
-
-static void metatf_tables_reset(struct metatf_tables *tables)
-{
-    for (unsigned i = 0; i < METATF_TABLES; i++)
-        free(tables->places[i].items);
+    return true;
 }
 
 /* Event kinds, by kind of record. */
@@ -226,32 +195,6 @@ static struct references take_fields(const struct step_java_metatf_event *in,
     return refer;
 }
 
-/* Returns false if it refers to an entry that the tables do not have. */
-static bool metatf_event_take(const struct metatf_tables *tables,
-                              const struct step_java_metatf_event *in, struct trace_event *event,
-                              struct metatf_dangling *dangling)
-{
-    /* time and thread are the first members of each event's struct */
-    const struct step_java_metatf_events_vmStart *common = &in->as.events_vmStart;
-    *event = (struct trace_event){.kind = kinds[in->kind], .time_ns = common->time};
-    struct references refer = take_fields(in, event);
-    return metatf_tables_find(tables, METATF_THREADS, common->thread, &event->thread_id,
-                              dangling) &&
-           metatf_tables_find(tables, METATF_CLASSES, refer.class_place, &event->class_id,
-                              dangling) &&
-           metatf_tables_find(tables, METATF_METHODS, refer.method_place, &event->method_id,
-                              dangling) &&
-           metatf_tables_find(tables, METATF_FRAMES, refer.frame_place, &event->stack_id, dangling);
-}
-
-struct metatf_source {
-    struct event_source base;
-    struct metatf_trace trace;
-    struct metatf_tables tables;
-    struct step_java_metatf_event pending; /* the first event after the properties */
-    bool has_pending;
-};
-
 /* ---- records ---- */
 
 static char *text_of(struct step_bytes bytes)
@@ -289,35 +232,40 @@ static enum step_status take_property(struct metatf_source *source,
     return STEP_STATUS_OK;
 }
 
-/* Reports an unresolved reference of the current record or, if there is none, lack of memory. */
-static enum step_status refuse(const struct metatf_source *source,
-                               const struct metatf_dangling *dangling, struct step_error *error)
+/* Reports a missing entry that the current record names or, if there is none, lack of memory. */
+static enum step_status refuse(const struct metatf_source *source, struct step_error *error)
 {
-    if (dangling->what == NULL)
+    if (source->missing == NULL)
         return no_memory(error);
-    return step_error_set(
-        error, STEP_STATUS_CORRUPT, source->base.path, metatf_reader_offset(source->trace.reader),
-        "record %" PRIu64 ": there is no %s at offset %" PRIu64,
-        metatf_reader_record_number(source->trace.reader), dangling->what, dangling->position);
+    return step_error_set(error, STEP_STATUS_CORRUPT, source->base.path,
+                          metatf_reader_offset(source->trace.reader),
+                          "record %" PRIu64 ": there is no %s at offset %" PRIu64,
+                          metatf_reader_record_number(source->trace.reader), source->missing,
+                          source->missing_position);
 }
 
 /* Reads up to the next event, and adds table entries on the way. */
 static enum step_status next_event(struct metatf_source *source,
                                    struct step_java_metatf_event *event, struct step_error *error)
 {
-    enum step_status status = STEP_STATUS_OK;
-    while (status == STEP_STATUS_OK) {
-        struct metatf_dangling dangling = {NULL, 0};
-        status = step_java_metatf_get_next_event(source->trace.reader, event, error);
+    for (;;) {
+        bool is_taken = true;
+        enum step_status status =
+            step_java_metatf_get_next_event(source->trace.reader, event, error);
         if (status != STEP_STATUS_OK)
             return status;
         switch (event->kind) {
         case STEP_JAVA_METATF_CLASSES_CLASS:
+            is_taken = take_class(source, event);
+            break;
         case STEP_JAVA_METATF_METHODS_METHOD:
+            is_taken = take_method(source, event);
+            break;
         case STEP_JAVA_METATF_THREADS_THREAD:
+            is_taken = take_thread(source, event);
+            break;
         case STEP_JAVA_METATF_FRAMES_FRAME:
-            if (metatf_tables_take(&source->tables, event, &dangling) != STEP_STATUS_OK)
-                return refuse(source, &dangling, error);
+            is_taken = take_frame(source, event);
             break;
         case STEP_JAVA_METATF_PROPERTIES_PROPERTY:
             status = take_property(source, event, error);
@@ -327,17 +275,26 @@ static enum step_status next_event(struct metatf_source *source,
         default:
             return STEP_STATUS_OK;
         }
+        if (!is_taken)
+            return refuse(source, error);
+        if (status != STEP_STATUS_OK)
+            return status;
     }
-    return status;
 }
 
 static enum step_status take_event(struct metatf_source *source,
                                    const struct step_java_metatf_event *in,
                                    struct trace_event *event, struct step_error *error)
 {
-    struct metatf_dangling dangling = {NULL, 0};
-    if (!metatf_event_take(&source->tables, in, event, &dangling))
-        return refuse(source, &dangling, error);
+    /* time and thread are the first members of each event's struct */
+    const struct step_java_metatf_events_vmStart *common = &in->as.events_vmStart;
+    *event = (struct trace_event){.kind = kinds[in->kind], .time_ns = common->time};
+    struct references refer = take_fields(in, event);
+    if (!find(source, METATF_THREADS, common->thread, &event->thread_id) ||
+        !find(source, METATF_CLASSES, refer.class_place, &event->class_id) ||
+        !find(source, METATF_METHODS, refer.method_place, &event->method_id) ||
+        !find(source, METATF_FRAMES, refer.frame_place, &event->stack_id))
+        return refuse(source, error);
     return event_source_follow(&source->base, event) ? STEP_STATUS_OK : no_memory(error);
 }
 
@@ -399,7 +356,8 @@ static void destroy(struct event_source *base)
 {
     struct metatf_source *source = (struct metatf_source *) base;
     metatf_trace_reset(&source->trace);
-    metatf_tables_reset(&source->tables);
+    for (unsigned i = 0; i < METATF_TABLES; i++)
+        free(source->places[i].items);
     for (size_t i = 0; i < base->about.property_count; i++) {
         free((void *) (uintptr_t) base->about.properties[i].key);
         free((void *) (uintptr_t) base->about.properties[i].value);
@@ -457,7 +415,6 @@ enum step_status metatf_source_create(const char *path, const struct event_selec
         return no_memory(error);
     enum step_status status = metatf_trace_open(&source->trace, path, selected->dtd_path, error);
     event_source_init(&source->base, &operations, path, selected);
-    source->tables.names = &source->base.names;
     source->base.about.format = "mtf";
     source->base.about.file_bytes = source->trace.file_bytes;
     if (status == STEP_STATUS_OK &&

@@ -171,17 +171,17 @@ static bool bound_text(struct parquet_bound *bound, struct step_bytes text)
 static bool bound_names(const struct parquet_column *column, const uint32_t *names, size_t count,
                         struct parquet_bound *least, struct parquet_bound *most)
 {
-    uint32_t low = names[0];
-    uint32_t high = names[0];
+    struct step_bytes low = name_of(column, names[0]), high = low;
     for (size_t i = 1; i < count; i++) {
         if (names[i] == names[i - 1])
             continue;
-        if (compare_texts(name_of(column, names[i]), name_of(column, low)) < 0)
-            low = names[i];
-        else if (compare_texts(name_of(column, names[i]), name_of(column, high)) > 0)
-            high = names[i];
+        struct step_bytes name = name_of(column, names[i]);
+        if (compare_texts(name, low) < 0)
+            low = name;
+        else if (compare_texts(name, high) > 0)
+            high = name;
     }
-    return bound_text(least, name_of(column, low)) && bound_text(most, name_of(column, high));
+    return bound_text(least, low) && bound_text(most, high);
 }
 
 /* Of `count` values from `from` on; `count` is not 0.  Returns false if they have no bounds. */
@@ -289,7 +289,11 @@ static size_t put_levels(struct parquet_encoder *encoder, const struct whole_col
     uint32_t levels[PARQUET_PAGE_ROWS];
     size_t start = encoder->raw.bytes.length, values = 0;
     for (size_t i = 0; i < count; i++)
-        values += levels[i] = is_there(rows, from + i);
+        levels[i] = 1;
+    for (size_t i = 0; rows->validity != NULL && i < count; i++)
+        levels[i] = is_there(rows, from + i);
+    for (size_t i = 0; i < count; i++)
+        values += levels[i];
     bytes_put_little(&encoder->raw, 0, 4);
     parquet_put_hybrid(&encoder->raw, levels, count, 1);
     if (!encoder->raw.failed)

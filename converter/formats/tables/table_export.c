@@ -275,10 +275,7 @@ static enum step_status write_part(struct exporting *exporting, const char *path
     if (status == STEP_STATUS_OK)
         status = parquet_file_finish(&exporting->parquet, error);
     parquet_file_reset(&exporting->parquet);
-    if (status == STEP_STATUS_OK)
-        status = output_file_commit(&exporting->file, error);
-    output_file_abort(&exporting->file);
-    return status;
+    return output_file_end(&exporting->file, status, error);
 }
 
 static enum step_status write_parquet(struct exporting *exporting, struct step_error *error)

@@ -144,11 +144,13 @@ static void search(struct step_reader *reader, const struct heap_moment *moment,
         struct keeper_paths paths;
         CHECK(keeper_paths_find(&graph, &(struct keeper_choice){.object = 3}, &paths));
         keeper_paths_reset(&paths);
-        struct output_file file;
-        struct hprof_notes notes;
-        if (dumps && output_file_open(&file, "/dev/null", NULL) == STEP_STATUS_OK) {
-            CHECK(hprof_write(&graph, &file, NULL, &notes, NULL) == STEP_STATUS_OK);
-            output_file_abort(&file);
+        struct hprof_classes found;
+        FILE *file = dumps ? fopen("/dev/null", "w") : NULL;
+        if (file != NULL) {
+            CHECK(hprof_classes_find(&found, &graph));
+            CHECK(hprof_write(&found, file, NULL) == STEP_STATUS_OK);
+            hprof_classes_reset(&found);
+            fclose(file);
         }
     }
     graph_moment_reset(&graph);

@@ -96,31 +96,12 @@ static const char *name_of(unsigned place)
 static struct target find_target(const struct step_definition *definition,
                                  const struct step_record *record, const char *path)
 {
-    struct target none = {0, NULL, 0};
-    size_t length = strcspn(path, "."), i = dl_find_field(record, path, length);
-    if (i == SIZE_MAX)
-        return none;
-    uint32_t depth = record->fields[i].array_depth;
-    for (path += length; *path == '.'; path += length) {
-        const struct step_field *field = &record->fields[i];
-        path++;
-        length = strcspn(path, ".");
-        bool is_length = step_rule_text_is(path, length, "length");
-        if (is_length && (depth > 0 || field->kind != STEP_TYPE_RECORD))
-            return (struct target){AT_LENGTH, record, i};
-        if (depth > 0) {
-            depth--;
-            continue;
-        }
-        if (field->kind != STEP_TYPE_RECORD)
-            return none;
-        record = &definition->records[field->record];
-        i = dl_find_field(record, path, length);
-        if (i == SIZE_MAX)
-            return none;
-        depth = record->fields[i].array_depth;
-    }
-    return (struct target){place_of(&record->fields[i], depth), record, i};
+    struct dl_part part;
+    if (!dl_follow_path(definition->records, record, path, &part))
+        return (struct target){0, NULL, 0};
+    unsigned place =
+        part.is_length ? AT_LENGTH : place_of(&part.record->fields[part.field], part.depth);
+    return (struct target){place, part.record, part.field};
 }
 
 static bool is_single(const struct step_field *field)

@@ -50,6 +50,40 @@ size_t dl_find_field(const struct step_record *record, const char *name, size_t 
     return SIZE_MAX;
 }
 
+static bool enter(const struct step_record *record, const char *name, size_t length, bool is_nested,
+                  struct dl_part *part)
+{
+    size_t field = dl_find_field(record, name, length);
+    if (field == SIZE_MAX)
+        return false;
+    *part = (struct dl_part){record, field, record->fields[field].array_depth, is_nested, false};
+    return true;
+}
+
+bool dl_follow_path(const struct step_record *records, const struct step_record *record,
+                    const char *path, struct dl_part *part)
+{
+    size_t length = strcspn(path, ".");
+    bool leads = enter(record, path, length, false, part);
+    while (leads && path[length] != '\0') {
+        path += length + 1;
+        length = strcspn(path, ".");
+        const struct step_field *field = &part->record->fields[part->field];
+        bool has_length =
+            part->depth > 0 || field->kind == STEP_TYPE_STRING || field->kind == STEP_TYPE_DATA;
+        part->is_length =
+            has_length && path[length] == '\0' && step_rule_text_is(path, length, "length");
+        if (part->is_length)
+            return true;
+        if (part->depth > 0)
+            leads = step_rule_text_is(path, length, "element") && part->depth-- > 0;
+        else
+            leads = field->kind == STEP_TYPE_RECORD &&
+                    enter(&records[field->record], path, length, true, part);
+    }
+    return leads;
+}
+
 size_t step_record_find_field(const struct step_record *record, const char *name)
 {
     return dl_find_field(record, name, strlen(name));

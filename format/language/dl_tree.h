@@ -119,6 +119,20 @@ size_t dl_find_field(const struct step_record *record, const char *name, size_t 
 uint32_t dl_find_record(const struct step_definition *definition, const char *near,
                         const char *name, size_t length);
 
+/* A part of a record: a field, or what is within it. */
+struct dl_part {
+    const struct step_record *record; /* that has the field */
+    size_t field;
+    uint32_t depth; /* remaining depth of the field's arrays */
+    bool is_nested; /* in a record that is in a field */
+    bool is_length; /* of the field, not the value */
+};
+
+/* Follows a path like "field.element.inner.length" from a record; `records` are those of the
+ * definition.  Returns false if it leads nowhere. */
+bool dl_follow_path(const struct step_record *records, const struct step_record *record,
+                    const char *path, struct dl_part *part);
+
 /* Returns the number of a field's slots: of a nested record those of its fields. */
 size_t dl_field_slots(const struct step_definition *definition, const struct step_field *field);
 /* Returns the slot of a field that is no nested record for a value that is missing. */

@@ -4,41 +4,6 @@
 
 #include "format/language/dl_resolver.h"
 
-/* Checks that each step of a modifier's path exists. */
-static bool path_leads(struct dl_resolver *resolver, const struct step_field *field,
-                       const char *path, const struct step_field **target)
-{
-    uint32_t depth = field->array_depth;
-    const char *at = path;
-    while (*at != '\0') {
-        size_t length = strcspn(at, ".");
-        bool is_last = at[length] == '\0';
-        bool length_step = length == 6 && memcmp(at, "length", 6) == 0;
-        if (depth > 0) {
-            if (length_step && is_last) {
-                *target = NULL;
-                return true;
-            }
-            if (length != 7 || memcmp(at, "element", 7) != 0)
-                return false;
-            depth--;
-        } else if (field->kind == STEP_TYPE_RECORD) {
-            const struct step_record *inner = &resolver->records[field->record];
-            size_t found = dl_find_field(inner, at, length);
-            if (found == SIZE_MAX)
-                return false;
-            field = &inner->fields[found];
-            depth = field->array_depth;
-            *target = field;
-        } else {
-            *target = NULL;
-            return length_step && is_last && field->kind != STEP_TYPE_INT;
-        }
-        at += length + !is_last;
-    }
-    return true;
-}
-
 static bool makes_identifier(const struct dl_modifier *modifier)
 {
     bool found = false;
@@ -56,18 +21,17 @@ static void check_paths(struct dl_resolver *resolver, const struct dl_record *re
     const struct step_record *built = &resolver->records[record->index];
     for (const struct dl_modifier *modifier = record->modifiers; modifier != NULL;
          modifier = modifier->next) {
-        size_t length = strcspn(modifier->path, ".");
-        if (modifier->path[length] == '\0')
+        struct dl_part part;
+        if (strchr(modifier->path, '.') == NULL)
             continue;
-        const struct step_field *inner = NULL;
-        size_t field = dl_find_field(built, modifier->path, length);
-        if (field == SIZE_MAX)
-            continue;
-        if (!path_leads(resolver, &built->fields[field], modifier->path + length + 1, &inner))
+        if (!dl_follow_path(resolver->records, built, modifier->path, &part)) {
             dl_fault(resolver->parse, modifier->place, "'%s' names no part of a field",
                      modifier->path);
-        else if (inner != NULL && inner->kind != STEP_TYPE_INT && makes_identifier(modifier) &&
-                 !step_field_is_identifier(inner))
+            continue;
+        }
+        const struct step_field *inner = &part.record->fields[part.field];
+        if (part.is_nested && !part.is_length && inner->kind != STEP_TYPE_INT &&
+            makes_identifier(modifier) && !step_field_is_identifier(inner))
             dl_fault(resolver->parse, modifier->place,
                      "only the record that declares '%s' may say whether it is an identifier",
                      inner->name);

@@ -63,7 +63,6 @@ struct graph_replay {
     struct graph_root *roots;          /* of the last snapshot */
     size_t root_count, root_capacity;
     uint64_t snapshot;         /* number of the last snapshot, 0: none */
-    uint64_t snapshot_time;    /* its time */
     bool is_in_snapshot;       /* it is incomplete so far */
     uint64_t snapshot_unknown; /* references that it could not resolve */
     uint64_t stores;
@@ -79,8 +78,7 @@ bool graph_replay_init(struct graph_replay *replay, const struct graph_source *s
                        bool keeps_touches, bool keeps_objects);
 void graph_replay_reset(struct graph_replay *replay);
 
-/* Applies an event.  Returns false if out of memory.  The caller must handle frees, with
- * graph_replay_free(). */
+/* Applies an event.  Returns false if out of memory. */
 bool graph_replay_put(struct graph_replay *replay, const struct graph_event *event);
 /* Removes the object of a free or a death. */
 void graph_replay_free(struct graph_replay *replay, uint64_t object);

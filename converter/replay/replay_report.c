@@ -143,8 +143,7 @@ void replay_print_table(const struct replay *replay)
     for (size_t i = 0; i < replay->allocators.count; i++) {
         const struct replay_allocator *allocator = &replay->allocators.items[i];
         const struct replay_control *result = allocator->best;
-        const char *slash = strrchr(allocator->name, '/');
-        printf("%-12s %10s", slash != NULL ? slash + 1 : allocator->name,
+        printf("%-12s %10s", last_part(allocator->name),
                quantity_of_ns(allocator_ns(replay, allocator)).text);
         if (has_walls(replay))
             printf(" %10s %10s", quantity_of_ns((double) result->wall_ns).text,

@@ -100,7 +100,11 @@ static enum step_status find_peak(struct graph_moment *graph, struct stop *stop,
             now.bytes -= replay->graph.objects[node].size;
             now.objects--;
         }
-        if (is_alloc(event) && event->object != 0) {
+        if (is_free(event)) {
+            graph_replay_free(replay, event->object);
+            continue;
+        }
+        if (event->object != 0) {
             now.bytes += event->amount;
             now.objects++;
         }
@@ -181,8 +185,13 @@ static enum step_status replay_to(struct graph_moment *graph, const struct stop 
         lives += counts;
         time = event->time;
         was_snapshot = event->kind == GRAPH_SNAPSHOT_END;
-        if ((is_free(event) && !put_free(&clock, event)) || !graph_replay_put(replay, event))
+        if (is_free(event)) {
+            graph_replay_free(replay, event->object);
+            if (!put_free(&clock, event))
+                status = no_memory(error);
+        } else if (!graph_replay_put(replay, event)) {
             status = no_memory(error);
+        }
     }
     if (stop->lives == UINT64_MAX)
         pass_time(&clock, stop->time < UINT64_MAX ? stop->time + 1 : stop->time);

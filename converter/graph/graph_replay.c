@@ -354,10 +354,6 @@ bool graph_replay_put(struct graph_replay *replay, const struct graph_event *eve
     case GRAPH_ALLOC:
     case GRAPH_EXISTING:
         return put_alloc(replay, event);
-    case GRAPH_FREE:
-    case GRAPH_DEATH:
-        graph_replay_free(replay, event->object);
-        return true;
     case GRAPH_FIELD:
     case GRAPH_ELEMENT:
         return put_store(replay, event);

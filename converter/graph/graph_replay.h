@@ -78,7 +78,8 @@ bool graph_replay_init(struct graph_replay *replay, const struct graph_source *s
                        bool keeps_touches, bool keeps_objects);
 void graph_replay_reset(struct graph_replay *replay);
 
-/* Applies an event.  Returns false if out of memory. */
+/* Applies an event.  Returns false if out of memory.  The caller must handle frees, with
+ * graph_replay_free(). */
 bool graph_replay_put(struct graph_replay *replay, const struct graph_event *event);
 /* Removes the object of a free or a death. */
 void graph_replay_free(struct graph_replay *replay, uint64_t object);

@@ -155,10 +155,15 @@ static void put_reference(void *user, uint32_t holder, uint32_t key, uint32_t be
 
 static bool put_event(struct reference_distances *distances, const struct graph_event *event)
 {
+    struct graph_replay *replay = replay_of(distances);
     distances->event = event;
+    if (event->kind == GRAPH_FREE || event->kind == GRAPH_DEATH) {
+        graph_replay_free(replay, event->object);
+        return true;
+    }
     if (event->kind == GRAPH_SNAPSHOT && distances->is_snapshot)
         clear_rows(distances);
-    if (!graph_replay_put(replay_of(distances), event) || distances->no_memory)
+    if (!graph_replay_put(replay, event) || distances->no_memory)
         return false;
     bool is_birth = event->kind == GRAPH_ALLOC || event->kind == GRAPH_EXISTING;
     return !is_birth || event->object == 0 || put_birth(distances, event);

@@ -73,7 +73,6 @@ static bool put_alloc(struct graph_replay *replay, const struct graph_event *eve
         graph->nodes[node].edges.flags[0] |= GRAPH_EXISTED;
     if (graph->objects != NULL)
         graph->objects[node] = (struct graph_object){
-
             .class_id = event->class_id,
             .site = event->site,
             .size = (event->amount < GRAPH_SIZE_MOST ? event->amount : GRAPH_SIZE_MOST) &
@@ -267,7 +266,6 @@ static void begin_snapshot(struct graph_replay *replay, const struct graph_event
         graph->nodes[i].edges.flags[0] &= (uint8_t) ~(GRAPH_REACHED | GRAPH_DESCRIBED);
     replay->root_count = 0;
     replay->snapshot = event->number != 0 ? event->number : 1;
-    replay->snapshot_time = event->time;
     replay->is_in_snapshot = true;
     replay->snapshot_unknown = 0;
 }

@@ -63,7 +63,6 @@ struct graph_replay {
     struct graph_root *roots;          /* of the last snapshot */
     size_t root_count, root_capacity;
     uint64_t snapshot;         /* number of the last snapshot, 0: none */
-    uint64_t snapshot_time;    /* its time */
     bool is_in_snapshot;       /* it is incomplete so far */
     uint64_t snapshot_unknown; /* references that it could not resolve */
     uint64_t stores;

@@ -10,14 +10,21 @@
 #include "converter/base/estimate_text.h"
 #include "converter/base/quantity.h"
 #include "converter/heap/heap_dump.h"
+#include "converter/heap/heap_tracker.h"
 #include "format/core/grow.h"
 
-void heap_ages_add(struct heap_ages *ages, uint64_t bytes, uint64_t age_us)
+void heap_ages_find(const struct heap_tracker *tracker, struct heap_ages *ages)
 {
-    struct heap_amount *bucket = &ages->buckets[age_us == 0 ? 0 : 64 - __builtin_clzll(age_us)];
-    bucket->objects++;
-    bucket->bytes += bytes;
-    bucket->ages_us += age_us;
+    struct object_cursor cursor = {0};
+    struct live_object object;
+    *ages = (struct heap_ages){0};
+    while (object_table_next(&tracker->live, &cursor, &object)) {
+        uint64_t age_us = tracker->now_ns / 1000 - object.value;
+        if (tracker->selects && object.class_id == HEAP_HIDDEN_CELL)
+            continue;
+        struct heap_amount *bucket = &ages->buckets[age_us == 0 ? 0 : 64 - __builtin_clzll(age_us)];
+        heap_amount_add(bucket, &(struct heap_amount){1, object.size, age_us});
+    }
 }
 
 void heap_print_ages(const struct heap_report *report, const struct heap_snapshot *snapshot,

@@ -46,12 +46,13 @@ void heap_report_put_moment(const struct heap_snapshot *snapshot, const char *ke
                             struct json_output *json);
 
 #define HEAP_AGES 65u
-/* Zero-initialise. */
 struct heap_ages {
     struct heap_amount buckets[HEAP_AGES]; /* [0]: younger than 1 us; [k]: from 2^(k-1) us */
 };
 
-void heap_ages_add(struct heap_ages *ages, uint64_t bytes, uint64_t age_us);
+struct heap_tracker;
+/* Sets the ages of the selected objects that are alive now. */
+void heap_ages_find(const struct heap_tracker *tracker, struct heap_ages *ages);
 /* Prints the histogram as text to standard output. */
 void heap_print_ages(const struct heap_report *report, const struct heap_snapshot *snapshot,
                      const struct heap_ages *ages);

@@ -33,7 +33,7 @@ static int compare_rows(const void *left, const void *right)
     return compare_keys(&a->key, &b->key);
 }
 
-bool heap_snapshot_fold(struct heap_snapshot *snapshot, unsigned axes)
+void heap_snapshot_fold(struct heap_snapshot *snapshot, unsigned axes)
 {
     struct heap_row *rows = snapshot->rows;
     for (size_t i = 0; i < snapshot->count; i++) {
@@ -42,7 +42,7 @@ bool heap_snapshot_fold(struct heap_snapshot *snapshot, unsigned axes)
         rows[i].key.thread_id = (axes & HEAP_BY_THREAD) != 0 ? rows[i].key.thread_id : 0;
     }
     if (snapshot->count == 0)
-        return true;
+        return;
     qsort(rows, snapshot->count, sizeof *rows, compare_rows);
     size_t last = 0;
     for (size_t i = 1; i < snapshot->count; i++) {
@@ -56,7 +56,6 @@ bool heap_snapshot_fold(struct heap_snapshot *snapshot, unsigned axes)
         }
     }
     snapshot->count = last + 1;
-    return true;
 }
 
 static struct heap_row *sorted_copy(const struct heap_snapshot *snapshot)

@@ -84,8 +84,7 @@ void heap_snapshot_reset(struct heap_snapshot *snapshot);
 
 /* Sums rows over the parts of the key that are not in `axes`, which become 0. */
 enum heap_axis { HEAP_BY_CLASS = 1, HEAP_BY_SITE = 2, HEAP_BY_THREAD = 4 };
-/* Returns true. */
-bool heap_snapshot_fold(struct heap_snapshot *snapshot, unsigned axes);
+void heap_snapshot_fold(struct heap_snapshot *snapshot, unsigned axes);
 
 /* The difference between two snapshots, in two's complement. */
 struct heap_change {

@@ -279,6 +279,9 @@ static enum step_status end_collection(struct heap_tracker *tracker, const struc
             status = give(tracker, &moment, over->time, false, error);
     if (status == STEP_STATUS_OK && options->every_collection)
         status = give(tracker, &moment, over->time, false, error);
+    if (status == STEP_STATUS_OK && options->collected != NULL &&
+        !options->collected(options->user, over))
+        status = no_memory(error);
     return status;
 }
 
@@ -326,11 +329,17 @@ static bool put_free(struct heap_tracker *tracker, const struct trace_event *eve
     return cell_samples_remove(&tracker->samples, &born, event);
 }
 
+static bool is_left_out(const struct heap_tracker *tracker, const struct trace_event *event)
+{
+    return event->object == 0 ||
+           ((event->flags & TRACE_EXISTING) != 0 && tracker->options.without_existing);
+}
+
 static bool put_event(struct heap_tracker *tracker, const struct trace_event *event)
 {
     switch (event->kind) {
     case EVENT_OBJECT_ALLOC:
-        return event->object == 0 || put_alloc(tracker, event);
+        return is_left_out(tracker, event) || put_alloc(tracker, event);
     case EVENT_OBJECT_FREE:
         return put_free(tracker, event);
     default:
@@ -404,15 +413,4 @@ enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_e
     if (status == STEP_STATUS_OK && (options->every_ns != 0 || options->every_collection))
         status = give(tracker, &end, tracker->now_ns, false, error);
     return status;
-}
-
-void heap_tracker_each_object(const struct heap_tracker *tracker, heap_visit visit, void *user)
-{
-    uint64_t now_us = tracker->now_ns / 1000;
-    struct object_cursor cursor = {0};
-    struct live_object object;
-    while (object_table_next(&tracker->live, &cursor, &object))
-        if (!(tracker->selects && object.class_id == HEAP_HIDDEN_CELL))
-            visit(user, &tracker->cells.items[object.class_id].key, object.size,
-                  now_us - object.value);
 }

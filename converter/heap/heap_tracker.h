@@ -111,17 +111,22 @@ bool heap_cells_snapshot(const struct heap_cells *cells, bool at_peak,
 typedef enum step_status (*heap_receive)(void *user, struct heap_snapshot *snapshot,
                                          struct step_error *error);
 
+/* A collection is over, and the tracker has what it left.  Returns false if out of memory. */
+typedef bool (*heap_collected)(void *user, const struct collection *over);
+
 struct heap_tracker_options {
     const struct event_selection
         *selected;  /* borrowed; objects that snapshots include, selected by their allocations;
                        moments are those of the whole heap.  NULL: all */
     bool by_thread; /* distinguish threads */
+    bool without_existing;             /* leave out the objects that existed when tracing started */
     const struct heap_moment *moments; /* borrowed; moments of which to take snapshots */
     size_t moment_count;
     uint64_t every_ns;         /* not 0: also at this interval, and at the end */
     bool every_collection;     /* also after each collection, and at the end */
     struct level_curve *curve; /* borrowed; gets the size of what is selected.  NULL: none */
     heap_receive receive;
+    heap_collected collected; /* called after each collection; NULL: nobody asks */
     void *user;
 };
 
@@ -170,10 +175,6 @@ enum step_status heap_tracker_put(struct heap_tracker *tracker, const struct tra
 /* Call it after the last event.  Takes the remaining snapshots.  A moment that the trace does
  * not reach is reported with `time_ns` UINT64_MAX and no rows. */
 enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_error *error);
-
-/* Visits the selected objects that are alive now. */
-typedef void (*heap_visit)(void *user, const struct heap_key *key, uint64_t bytes, uint64_t age_us);
-void heap_tracker_each_object(const struct heap_tracker *tracker, heap_visit visit, void *user);
 
 /*
  * Selection of objects in snapshots.  The others are tracked in a single cell, so that moments are

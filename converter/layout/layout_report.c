@@ -9,20 +9,19 @@
 #include "converter/layout/layout_totals.h"
 #include "format/json/json_output.h"
 
-static void print_head(const struct layout_totals *totals, FILE *out)
+static void print_head(const struct layout_totals *totals)
 {
     const struct object_layout *traced = &totals->layouts[0];
-    fprintf(out, "trace      %s\n", totals->path);
-    fprintf(out, "objects    %s", quantity_of_count(totals->objects).text);
-    fprintf(out, ", of which %s existed when tracing began\n",
-            quantity_of_count(totals->existing).text);
-    fprintf(out, "traced     header=%" PRIu32 ",reference=%" PRIu32 ",alignment=%" PRIu32 "\n\n",
-            traced->header, traced->reference, traced->alignment);
+    printf("trace      %s\n", totals->path);
+    printf("objects    %s", quantity_of_count(totals->objects).text);
+    printf(", of which %s existed when tracing began\n", quantity_of_count(totals->existing).text);
+    printf("traced     header=%" PRIu32 ",reference=%" PRIu32 ",alignment=%" PRIu32 "\n\n",
+           traced->header, traced->reference, traced->alignment);
 }
 
-static void print_layouts(const struct layout_totals *totals, FILE *out)
+static void print_layouts(const struct layout_totals *totals)
 {
-    fprintf(out, "%4s %18s %18s %9s  %s\n", "", "bytes", "error", "of traced", "layout");
+    printf("%4s %18s %18s %9s  %s\n", "", "bytes", "error", "of traced", "layout");
     for (size_t i = 0; i < totals->layout_count; i++) {
         uint64_t bytes = totals->all.bytes[i], error = totals->all.errors[i];
         double share = totals->all.bytes[0] > 0
@@ -32,67 +31,63 @@ static void print_layouts(const struct layout_totals *totals, FILE *out)
         snprintf(number, sizeof number, "[%zu]", i);
         if (error > 0)
             snprintf(errors, sizeof errors, "+-%s", quantity_of_count(error).text);
-        fprintf(out, "%4s %18s %18s %7.1f %%  %s\n", number, quantity_of_count(bytes).text, errors,
-                share, totals->layouts[i].name);
+        printf("%4s %18s %18s %7.1f %%  %s\n", number, quantity_of_count(bytes).text, errors, share,
+               totals->layouts[i].name);
     }
     const struct value_counts *values = &totals->values;
     if (values->flat + values->large + values->impossible > 0)
-        fprintf(
-            out,
-            "Value classes: %zu flattened, %zu only into other value classes (more than 8\n"
-            "bytes); %zu named that cannot be (subclasses, or inherited fields). Their objects\n"
-            "count as if all stayed on the heap; flattened they may take nothing: the error.\n",
-            values->flat, values->large, values->impossible);
+        printf("Value classes: %zu flattened, %zu only into other value classes (more than 8\n"
+               "bytes); %zu named that cannot be (subclasses, or inherited fields). Their objects\n"
+               "count as if all stayed on the heap; flattened they may take nothing: the error.\n",
+               values->flat, values->large, values->impossible);
     if (totals->uncertain > 0)
-        fprintf(out,
-                "The errors are of %zu class%s, whose figures are marked with ~ "
-                "(docs/layout.md).\n",
-                totals->uncertain, totals->uncertain == 1 ? "" : "es");
+        printf("The errors are of %zu class%s, whose figures are marked with ~ "
+               "(docs/layout.md).\n",
+               totals->uncertain, totals->uncertain == 1 ? "" : "es");
 }
 
-static void print_row(const struct layout_totals *totals, const struct layout_row *row, FILE *out)
+static void print_row(const struct layout_totals *totals, const struct layout_row *row)
 {
-    fprintf(out, "%12" PRIu64, row->objects);
+    printf("%12" PRIu64, row->objects);
     for (size_t i = 0; i < totals->layout_count; i++) {
         char text[32];
         snprintf(text, sizeof text, "%s%" PRIu64, row->errors[i] > 0 ? "~" : "", row->bytes[i]);
-        fprintf(out, " %14s", text);
+        printf(" %14s", text);
     }
-    fputs("  ", out);
-    print_shown(row->name, out);
-    fputc('\n', out);
+    fputs("  ", stdout);
+    print_shown(row->name, stdout);
+    putchar('\n');
 }
 
-void layout_print_text(const struct layout_totals *totals, uint64_t top, FILE *out)
+void layout_print_text(const struct layout_totals *totals, uint64_t top)
 {
-    print_head(totals, out);
-    print_layouts(totals, out);
-    fprintf(out, "\n%12s", "objects");
+    print_head(totals);
+    print_layouts(totals);
+    printf("\n%12s", "objects");
     for (size_t i = 0; i < totals->layout_count; i++) {
         char text[32];
         snprintf(text, sizeof text, "bytes [%zu]", i);
-        fprintf(out, " %14s", text);
+        printf(" %14s", text);
     }
-    fputs("  class\n", out);
+    fputs("  class\n", stdout);
     size_t shown = table_shown(top, totals->row_count);
     for (size_t i = 0; i < shown; i++)
-        print_row(totals, &totals->rows[i], out);
+        print_row(totals, &totals->rows[i]);
     table_print_rest(shown, totals->row_count, "classes");
 }
 
-void layout_print_csv(const struct layout_totals *totals, FILE *out)
+void layout_print_csv(const struct layout_totals *totals)
 {
-    fputs("class,layout,header,reference,alignment,objects,bytes,error\n", out);
+    fputs("class,layout,header,reference,alignment,objects,bytes,error\n", stdout);
     for (size_t row = 0; row < totals->row_count; row++) {
         for (size_t i = 0; i < totals->layout_count; i++) {
             const struct object_layout *layout = &totals->layouts[i];
-            csv_put_text(totals->rows[row].name, out);
-            fputc(',', out);
-            csv_put_text(step_text(layout->name), out);
-            fprintf(out,
-                    ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-                    layout->header, layout->reference, layout->alignment, totals->rows[row].objects,
-                    totals->rows[row].bytes[i], totals->rows[row].errors[i]);
+            csv_put_text(totals->rows[row].name, stdout);
+            putchar(',');
+            csv_put_text(step_text(layout->name), stdout);
+            printf(",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+                   layout->header, layout->reference, layout->alignment, totals->rows[row].objects,
+                   totals->rows[row].bytes[i], totals->rows[row].errors[i]);
         }
     }
 }
@@ -116,10 +111,10 @@ static void put_layouts(const struct layout_totals *totals, struct json_output *
     json_end_array(json);
 }
 
-void layout_print_json(const struct layout_totals *totals, FILE *out)
+void layout_print_json(const struct layout_totals *totals)
 {
     struct json_output json;
-    json_open(&json, out);
+    json_open(&json, stdout);
     json_text(&json, "trace", totals->path);
     json_number(&json, "objects", totals->objects);
     json_number(&json, "existing", totals->existing);

@@ -167,7 +167,6 @@ static void put_instances(const struct layout_totals *totals, uint32_t class_id,
     bool is_unsure = false;
     uint64_t own = class_fields_size(&totals->fields, class_id, &totals->layouts[0], &is_unsure);
     bool exact = own != 0 && own == class->least && own == class->most;
-    row->fields_known = own != 0;
     for (size_t i = 1; i < totals->layout_count; i++) {
         const struct object_layout *layout = &totals->layouts[i];
         is_unsure = false;
@@ -192,8 +191,7 @@ static void put_row(const struct layout_totals *totals, uint32_t class_id,
 {
     *row = (struct layout_row){.name = trace_class_of(totals->names, class_id)->name,
                                .objects = class->objects,
-                               .bytes = {class->bytes},
-                               .fields_known = true};
+                               .bytes = {class->bytes}};
     if (class->kind == CLASS_OF_INSTANCES) {
         put_instances(totals, class_id, class, row);
         return;

@@ -16,7 +16,6 @@ struct layout_row {
     uint64_t objects;
     uint64_t bytes[LAYOUTS_MOST];  /* by layout; 0 is the traced one */
     uint64_t errors[LAYOUTS_MOST]; /* the figure is right to this many bytes; 0: exact */
-    bool fields_known;
 };
 
 struct layout_totals {
@@ -55,9 +54,9 @@ enum step_status layout_totals_put_fields(void *totals, const struct trace_layou
 /* Computes the results.  Returns false if out of memory. */
 bool layout_totals_finish(struct layout_totals *totals);
 
-/* The forms of the result; `top` 0: all classes.  The caller checks `out` for errors. */
-void layout_print_text(const struct layout_totals *totals, uint64_t top, FILE *out);
-void layout_print_csv(const struct layout_totals *totals, FILE *out);
-void layout_print_json(const struct layout_totals *totals, FILE *out);
+/* The forms of the result; `top` 0: all classes. */
+void layout_print_text(const struct layout_totals *totals, uint64_t top);
+void layout_print_csv(const struct layout_totals *totals);
+void layout_print_json(const struct layout_totals *totals);
 
 #endif

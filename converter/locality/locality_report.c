@@ -11,32 +11,31 @@
 #define COUNT(number) quantity_of_count(number).text
 #define BYTES(number) quantity_of_bytes((double) (number)).text
 
-static void put_share(uint64_t part, uint64_t whole, FILE *out)
+static void put_share(uint64_t part, uint64_t whole)
 {
     if (whole == 0)
-        fprintf(out, "%12s", "-");
+        printf("%12s", "-");
     else
-        fprintf(out, "%10.1f %%", 100.0 * (double) part / (double) whole);
+        printf("%10.1f %%", 100.0 * (double) part / (double) whole);
 }
 
-static void put_head(const struct reference_distances *distances, FILE *out)
+static void put_head(const struct reference_distances *distances)
 {
     const struct reference_row *all = &distances->all;
     uint64_t known = reference_row_known(all);
-    fprintf(out, "trace       %s\n", distances->path);
-    fprintf(out, "objects     %s", COUNT(distances->objects));
-    fprintf(out, ", of which %s existed when tracing began\n", COUNT(distances->existing));
-    fprintf(out, "references  %s %s\n", COUNT(all->references),
-            distances->is_snapshot ? "in the last snapshot" : "made by stores and copies");
-    fprintf(out, "            %s between objects of one thread", COUNT(known - all->between));
-    fprintf(out, ", %s of two", COUNT(all->between));
-    fprintf(out, "; %s unknown: of an object\n", COUNT(all->unknown));
-    fputs("            that existed before, or that no known thread allocated\n", out);
-    fprintf(out, "neighbours  %s", COUNT(all->neighbours));
+    printf("trace       %s\n", distances->path);
+    printf("objects     %s", COUNT(distances->objects));
+    printf(", of which %s existed when tracing began\n", COUNT(distances->existing));
+    printf("references  %s %s\n", COUNT(all->references),
+           distances->is_snapshot ? "in the last snapshot" : "made by stores and copies");
+    printf("            %s between objects of one thread", COUNT(known - all->between));
+    printf(", %s of two", COUNT(all->between));
+    printf("; %s unknown: of an object\n", COUNT(all->unknown));
+    fputs("            that existed before, or that no known thread allocated\n", stdout);
+    printf("neighbours  %s", COUNT(all->neighbours));
     if (known > 0)
-        fprintf(out, " (%.1f %% of what is known)",
-                100.0 * (double) all->neighbours / (double) known);
-    fputs(": the thread allocated nothing between the two\n", out);
+        printf(" (%.1f %% of what is known)", 100.0 * (double) all->neighbours / (double) known);
+    fputs(": the thread allocated nothing between the two\n", stdout);
 }
 
 /* Writes the name of a field, or of the class of arrays. */
@@ -51,76 +50,74 @@ static void name_holder(const struct reference_distances *distances,
 }
 
 static void print_names(const struct reference_distances *distances,
-                        const struct reference_row *row, FILE *out)
+                        const struct reference_row *row)
 {
     struct keeper_name name;
     name_holder(distances, row, &name);
-    print_shown_text(name.text, out);
-    fputs(" -> ", out);
+    print_shown_text(name.text, stdout);
+    fputs(" -> ", stdout);
     keeper_name_class(&distances->opened.graph.source, row->target_class, &name);
-    print_shown_text(name.text, out);
-    putc('\n', out);
+    print_shown_text(name.text, stdout);
+    putchar('\n');
 }
 
-static void print_distance(const struct lifetimes *distance, double share, FILE *out)
+static void print_distance(const struct lifetimes *distance, double share)
 {
-    fprintf(out, " %12s", distance->count > 0 ? BYTES(lifetimes_percentile(distance, share)) : "-");
+    printf(" %12s", distance->count > 0 ? BYTES(lifetimes_percentile(distance, share)) : "-");
 }
 
-static void put_fields(const struct reference_distances *distances, uint64_t top, FILE *out)
+static void put_fields(const struct reference_distances *distances, uint64_t top)
 {
     size_t shown = table_shown(top, distances->count);
-    fprintf(out, "\n%12s %12s %12s %12s %12s %12s  %s\n", "references", "unknown", "one thread",
-            "neighbours", "half", "90 %", "field or array -> class");
+    printf("\n%12s %12s %12s %12s %12s %12s  %s\n", "references", "unknown", "one thread",
+           "neighbours", "half", "90 %", "field or array -> class");
     for (size_t i = 0; i < shown; i++) {
         const struct reference_row *row = &distances->rows[i];
         uint64_t known = reference_row_known(row);
-        fprintf(out, "%12s ", COUNT(row->references));
-        fprintf(out, "%12s ", COUNT(row->unknown));
-        put_share(known - row->between, known, out);
-        putc(' ', out);
-        put_share(row->neighbours, known, out);
-        print_distance(&row->distance, 0.5, out);
-        print_distance(&row->distance, 0.9, out);
-        fputs("  ", out);
-        print_names(distances, row, out);
+        printf("%12s ", COUNT(row->references));
+        printf("%12s ", COUNT(row->unknown));
+        put_share(known - row->between, known);
+        putchar(' ');
+        put_share(row->neighbours, known);
+        print_distance(&row->distance, 0.5);
+        print_distance(&row->distance, 0.9);
+        fputs("  ", stdout);
+        print_names(distances, row);
     }
     table_print_rest(shown, distances->count, "rows");
 }
 
 /* In the order of the references. */
-static void put_candidates(const struct reference_distances *distances, uint64_t top, FILE *out)
+static void put_candidates(const struct reference_distances *distances, uint64_t top)
 {
     size_t count = 0;
     for (size_t i = 0; i < distances->count; i++)
         count += is_candidate(&distances->rows[i]);
     size_t shown = table_shown(top, count), put = 0;
-    fprintf(
-        out,
-        "\nCandidates for co-allocation: at least %u references, and %.0f %% of what is known,\n"
-        "are to a neighbour.\n",
-        CANDIDATE_LEAST, 100 * CANDIDATE_SHARE);
+    printf("\nCandidates for co-allocation: at least %u references, and %.0f %% of what is known,\n"
+           "are to a neighbour.\n",
+           CANDIDATE_LEAST, 100 * CANDIDATE_SHARE);
     if (count > 0)
-        fprintf(out, "%12s %12s  %s\n", "neighbours", "bytes", "field or array -> class");
+        printf("%12s %12s  %s\n", "neighbours", "bytes", "field or array -> class");
     for (size_t i = 0; put < shown; i++) {
         const struct reference_row *row = &distances->rows[i];
         if (!is_candidate(row))
             continue;
         put++;
-        fprintf(out, "%12s ", COUNT(row->neighbours));
-        fprintf(out, "%12s  ", BYTES(row->neighbour_bytes));
-        print_names(distances, row, out);
+        printf("%12s ", COUNT(row->neighbours));
+        printf("%12s  ", BYTES(row->neighbour_bytes));
+        print_names(distances, row);
     }
     table_print_rest(shown, count, "candidates");
     if (count == 0)
-        fputs("(none)\n", out);
+        fputs("(none)\n", stdout);
 }
 
-void locality_print_text(const struct reference_distances *distances, uint64_t top, FILE *out)
+void locality_print_text(const struct reference_distances *distances, uint64_t top)
 {
-    put_head(distances, out);
-    put_fields(distances, top, out);
-    put_candidates(distances, top, out);
+    put_head(distances);
+    put_fields(distances, top);
+    put_candidates(distances, top);
 }
 
 /* ---- JSON ---- */
@@ -179,10 +176,10 @@ static void put_row(const struct reference_distances *distances, const struct re
     json_end_object(json);
 }
 
-void locality_print_json(const struct reference_distances *distances, FILE *out)
+void locality_print_json(const struct reference_distances *distances)
 {
     struct json_output json;
-    json_open(&json, out);
+    json_open(&json, stdout);
     json_text(&json, "trace", distances->path);
     json_number(&json, "objects", distances->objects);
     json_number(&json, "existing", distances->existing);

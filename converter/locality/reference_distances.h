@@ -66,8 +66,8 @@ static inline bool is_candidate(const struct reference_row *row)
            (double) row->neighbours >= CANDIDATE_SHARE * (double) reference_row_known(row);
 }
 
-/* `top`: rows of each table; 0: all.  The caller checks `out` for errors. */
-void locality_print_text(const struct reference_distances *distances, uint64_t top, FILE *out);
-void locality_print_json(const struct reference_distances *distances, FILE *out);
+/* `top`: rows of each table; 0: all. */
+void locality_print_text(const struct reference_distances *distances, uint64_t top);
+void locality_print_json(const struct reference_distances *distances);
 
 #endif

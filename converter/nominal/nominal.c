@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/name_index.h"
 #include "converter/base/no_memory.h"
 #include "converter/trace/open_phases.h"
-#include "format/core/hash.h"
-#include "format/core/hash_index.h"
 
 /* Returns false if out of memory; dispersion_reset() is allowed then. */
 static bool dispersion_init(struct dispersion *dispersion)
@@ -282,45 +281,21 @@ static bool is_called_by_vm(const struct trace_names *names, const struct trace_
     return false;
 }
 
-struct call_site_set {
-    struct step_index index;
-    struct id_table items; /* struct trace_frame by number */
-};
-
-/* Adds the frame's place unless it is there.  Returns false if out of memory. */
-static bool add_place(struct call_site_set *set, const struct trace_frame *frame, uint64_t *count)
-{
-    uint32_t hash =
-        (uint32_t) step_hash_join((uint64_t) frame->method_id << 32 | frame->line, frame->bytecode);
-    uint32_t number;
-    STEP_INDEX_EACH (&set->index, hash, number) {
-        const struct trace_frame *other = id_table_find(&set->items, number);
-        if (other->method_id == frame->method_id && other->line == frame->line &&
-            other->bytecode == frame->bytecode)
-            return true;
-    }
-    number = (uint32_t) *count;
-    struct trace_frame *item = id_table_get(&set->items, number);
-    if (item == NULL || !step_index_add(&set->index, hash, number))
-        return false;
-    *item = *frame;
-    ++*count;
-    return true;
-}
-
 bool nominal_put_names(struct nominal *nominal, const struct trace_names *names)
 {
-    struct call_site_set set = {.index = {.slots = NULL}};
-    id_table_init(&set.items, sizeof(struct trace_frame));
-    bool ok = true;
+    struct name_index places = {.count = 0}; /* by method and line, and the bytecode index */
+    bool ok = true, is_new;
     for (uint32_t id = 0; ok && id_table_next(&names->frames, &id); id++) {
         const struct trace_frame *frame = trace_frame_of(names, id);
         const struct trace_frame *caller = trace_frame_of(names, frame->parent);
+        const struct step_bytes bytecode = {(const uint8_t *) &caller->bytecode,
+                                            sizeof caller->bytecode};
         if (frame->known && frame->parent != 0 && (caller->line != 0 || caller->bytecode != 0) &&
             !is_called_by_vm(names, frame))
-            ok = add_place(&set, caller, &nominal->call_sites);
+            ok = name_index_put(&places, (uint64_t) caller->method_id << 32 | caller->line,
+                                bytecode, &is_new) != 0;
     }
-    id_table_reset(&set.items);
-    step_index_reset(&set.index);
+    nominal->call_sites = places.count;
+    name_index_reset(&places);
     return ok;
 }

@@ -99,8 +99,8 @@ bool nominal_put_names(struct nominal *nominal, const struct trace_names *names)
 
 /* ---- results ---- */
 
-/* The caller checks `out` for errors. */
-void nominal_print_yaml(const struct nominal *nominal, FILE *out);
-void nominal_print_json(const struct nominal *nominal, FILE *out);
+/* Print to standard output. */
+void nominal_print_yaml(const struct nominal *nominal);
+void nominal_print_json(const struct nominal *nominal);
 
 #endif

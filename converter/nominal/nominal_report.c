@@ -315,35 +315,34 @@ static const char *const marks[] = {[NOMINAL_EXACT] = "exact",
                                     [NOMINAL_ESTIMATE] = "estimate",
                                     [NOMINAL_UNKNOWN] = "unknown"};
 
-void nominal_print_yaml(const struct nominal *nominal, FILE *out)
+void nominal_print_yaml(const struct nominal *nominal)
 {
     struct nominal_value values[NOMINAL_KEY_COUNT];
     nominal_values(nominal, values);
-    fputs("# StepTrace, of ", out);
-    print_shown_text(nominal->path, out);
-    fprintf(out, ": %" PRIu64 " objects, %" PRIu64 " bytes", nominal->objects, nominal->bytes);
+    fputs("# StepTrace, of ", stdout);
+    print_shown_text(nominal->path, stdout);
+    printf(": %" PRIu64 " objects, %" PRIu64 " bytes", nominal->objects, nominal->bytes);
     if (nominal->options.phases.count > 0)
-        fprintf(out, ", in %" PRIu64 " phase%s", nominal->phase_count,
-                plural(nominal->phase_count));
-    fputs("\n# key: [score/10, value, rank, min, median, max, description]\n", out);
+        printf(", in %" PRIu64 " phase%s", nominal->phase_count, plural(nominal->phase_count));
+    fputs("\n# key: [score/10, value, rank, min, median, max, description]\n", stdout);
     for (int i = 0; i < NOMINAL_KEY_COUNT; i++) {
         const struct nominal_value *value = &values[i];
-        fprintf(out, "%s: [null, ", rows[i].key);
+        printf("%s: [null, ", rows[i].key);
         if (value->mark == NOMINAL_UNKNOWN)
-            fputs("null", out);
+            fputs("null", stdout);
         else
-            fprintf(out, "%" PRIu64, value->value);
-        fprintf(out, ", null, null, null, null, 'nominal %s; %s%s%s']\n", rows[i].description,
-                marks[value->mark], *value->reason != '\0' ? ": " : "", value->reason);
+            printf("%" PRIu64, value->value);
+        printf(", null, null, null, null, 'nominal %s; %s%s%s']\n", rows[i].description,
+               marks[value->mark], *value->reason != '\0' ? ": " : "", value->reason);
     }
 }
 
-void nominal_print_json(const struct nominal *nominal, FILE *out)
+void nominal_print_json(const struct nominal *nominal)
 {
     struct nominal_value values[NOMINAL_KEY_COUNT];
     struct json_output json;
     nominal_values(nominal, values);
-    json_open(&json, out);
+    json_open(&json, stdout);
     json_text(&json, "trace", nominal->path);
     json_number(&json, "objects", nominal->objects);
     json_number(&json, "bytes", nominal->bytes);

@@ -30,25 +30,24 @@ struct leak_sample {
 
 struct leak_tracker {
     struct heap_tracker heap;
-    bool with_existing; /* include objects that existed when tracing started */
     struct leak_sample samples[LEAK_SAMPLES];
     size_t sample_count;
     uint64_t stride;
     uint64_t *times_ns; /* of collections */
     size_t time_count, time_capacity;
-    struct collection_clock clock;
 };
 
-/* `selected`: only these objects; NULL: all.  The tracker needs the events of all objects, since
+/* `with_existing`: also objects that existed when tracing started.  `selected`: only these objects;
+ * NULL: all.  The tracker, which must not move, needs the events of all objects, since
  * collections are those of the whole trace.  Call heap_tracker_weigh() before the first event where
  * the trace may be sampled.  Returns false if memory runs out; call reset in any case. */
 bool leak_tracker_init(struct leak_tracker *tracker, const struct trace_names *names,
                        bool with_existing, const struct event_selection *selected);
 void leak_tracker_reset(struct leak_tracker *tracker);
-/* Callback for input_each(); `user` is the tracker. */
+/* Callback for input_each(); `user` is the tracker.  Call heap_tracker_finish() after the events.
+ */
 enum step_status leak_tracker_put(void *user, const struct trace_event *events, size_t count,
                                   struct step_error *error);
-enum step_status leak_tracker_finish(struct leak_tracker *tracker, struct step_error *error);
 /* Returns the number of collections since `born_us`. */
 uint64_t leak_tracker_survived(const struct leak_tracker *tracker, uint64_t born_us);
 /* Returns the first sample after that time, or sample_count if there is none. */

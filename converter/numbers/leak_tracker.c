@@ -1,29 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Follows events up to the end of a collection, then takes a sample. */
+/* Takes a sample after each collection. */
 #include "converter/numbers/leak_rows.h"
 
 #include <stdlib.h>
 
 #include "converter/base/estimate_text.h"
-#include "converter/base/no_memory.h"
 #include "format/core/grow.h"
-
-bool leak_tracker_init(struct leak_tracker *tracker, const struct trace_names *names,
-                       bool with_existing, const struct event_selection *selected)
-{
-    const struct heap_tracker_options options = {.selected = selected};
-    *tracker = (struct leak_tracker){.with_existing = with_existing, .stride = 1};
-    bool ok = heap_tracker_init(&tracker->heap, names, &options);
-    tracker->heap.samples.keeps_deaths = true;
-    return ok;
-}
 
 void leak_tracker_reset(struct leak_tracker *tracker)
 {
     for (size_t i = 0; i < tracker->sample_count; i++)
         free(tracker->samples[i].bytes);
     free(tracker->times_ns);
-    collection_clock_reset(&tracker->clock);
     heap_tracker_reset(&tracker->heap);
     tracker->sample_count = 0;
     tracker->times_ns = NULL;
@@ -80,8 +68,9 @@ static void thin_out(struct leak_tracker *tracker)
     tracker->stride *= 2;
 }
 
-static bool end_collection(struct leak_tracker *tracker, const struct collection *over)
+static bool end_collection(void *user, const struct collection *over)
 {
+    struct leak_tracker *tracker = user;
     if (!STEP_MAKE_ROOM(tracker->times_ns, tracker->time_capacity, tracker->time_count + 1))
         return false;
     tracker->times_ns[tracker->time_count++] = over->time;
@@ -95,48 +84,23 @@ static bool end_collection(struct leak_tracker *tracker, const struct collection
     return add_sample(tracker);
 }
 
-/* ---- events ---- */
-
-static bool is_left_out(const struct leak_tracker *tracker, const struct trace_event *event)
+bool leak_tracker_init(struct leak_tracker *tracker, const struct trace_names *names,
+                       bool with_existing, const struct event_selection *selected)
 {
-    return (event->flags & TRACE_EXISTING) != 0 && !tracker->with_existing;
+    const struct heap_tracker_options options = {.selected = selected,
+                                                 .without_existing = !with_existing,
+                                                 .collected = end_collection,
+                                                 .user = tracker};
+    *tracker = (struct leak_tracker){.stride = 1};
+    bool ok = heap_tracker_init(&tracker->heap, names, &options);
+    tracker->heap.samples.keeps_deaths = true;
+    return ok;
 }
 
 enum step_status leak_tracker_put(void *user, const struct trace_event *events, size_t count,
                                   struct step_error *error)
 {
-    struct leak_tracker *tracker = user;
-    enum step_status status = STEP_STATUS_OK;
-    size_t first = 0; /* the first event not yet passed on */
-    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
-        const struct trace_event *event = &events[i];
-        struct collection over;
-        bool ends = collection_clock_ends_before(&tracker->clock, event, &over);
-        bool is_out = is_left_out(tracker, event);
-        if (ends || is_out) {
-            status = heap_tracker_put(&tracker->heap, events + first, i - first, error);
-            first = i + is_out;
-        }
-        for (; ends && status == STEP_STATUS_OK;
-             ends = collection_clock_ends_before(&tracker->clock, event, &over))
-            if (!end_collection(tracker, &over))
-                status = no_memory(error);
-        if (event->kind == EVENT_OBJECT_FREE && status == STEP_STATUS_OK &&
-            !collection_clock_put_free(&tracker->clock, event))
-            status = no_memory(error);
-    }
-    if (status == STEP_STATUS_OK)
-        status = heap_tracker_put(&tracker->heap, events + first, count - first, error);
-    return status;
-}
-
-enum step_status leak_tracker_finish(struct leak_tracker *tracker, struct step_error *error)
-{
-    struct collection over;
-    while (collection_clock_finish(&tracker->clock, &over))
-        if (!end_collection(tracker, &over))
-            return no_memory(error);
-    return heap_tracker_finish(&tracker->heap, error);
+    return heap_tracker_put(&((struct leak_tracker *) user)->heap, events, count, error);
 }
 
 uint64_t leak_tracker_survived(const struct leak_tracker *tracker, uint64_t born_us)

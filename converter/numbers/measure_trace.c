@@ -142,16 +142,6 @@ static uint32_t row_of(struct folding *folding, struct id_table *rows, row_maker
     return row != NULL ? *row : 0;
 }
 
-static uint32_t class_row(struct folding *folding, uint32_t class_id)
-{
-    return row_of(folding, &folding->classes, measure_class_row, class_id);
-}
-
-static uint32_t thread_row(struct folding *folding, uint32_t thread_id)
-{
-    return row_of(folding, &folding->threads, measure_thread_row, thread_id);
-}
-
 static uint32_t method_row(struct folding *folding, uint32_t method_id)
 {
     char text[2 * LASTING_NAME_MOST];
@@ -200,10 +190,12 @@ static bool fold_snapshot(struct folding *folding, size_t moment)
     struct measures *measures = folding->measures;
     for (size_t i = 0; i < snapshot->count; i++) {
         const struct heap_row *row = &snapshot->rows[i];
-        const uint32_t rows[] = {[AXIS_PROGRAM] = 1,
-                                 [AXIS_CLASS] = class_row(folding, row->key.class_id),
-                                 [AXIS_SITE] = folding->sites[row->key.site],
-                                 [AXIS_THREAD] = thread_row(folding, row->key.thread_id)};
+        const uint32_t rows[] = {
+            [AXIS_PROGRAM] = 1,
+            [AXIS_CLASS] = row_of(folding, &folding->classes, measure_class_row, row->key.class_id),
+            [AXIS_SITE] = folding->sites[row->key.site],
+            [AXIS_THREAD] =
+                row_of(folding, &folding->threads, measure_thread_row, row->key.thread_id)};
         for (unsigned axis = AXIS_PROGRAM; axis <= AXIS_THREAD; axis++) {
             if (rows[axis] == 0)
                 return false;
@@ -240,7 +232,7 @@ static bool fold_calls(struct folding *folding)
     for (uint32_t i = 0; (thread = id_table_next(&calls->threads, &i)) != NULL; i++) {
         if (thread->calls == 0)
             continue;
-        uint32_t row = thread_row(folding, i);
+        uint32_t row = row_of(folding, &folding->threads, measure_thread_row, i);
         if (row == 0)
             return false;
         measures_sums(folding->measures, AXIS_THREAD, row, folding->run)[SUM_CALLS] +=

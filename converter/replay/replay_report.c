@@ -104,13 +104,12 @@ static double allocator_ns(const struct replay *replay, const struct replay_allo
     return replay_ns_per_call(replay, allocator) * (double) allocator->best->operations;
 }
 
-static void print_faults(const struct replay *replay, FILE *out)
+static void print_faults(const struct replay *replay)
 {
     for (unsigned i = 0; i < REPLAY_FAULT_COUNT; i++)
         if (replay->trace.counts.faults[i] != 0)
-            fprintf(out, "skipped   %s %s\n",
-                    quantity_of_count(replay->trace.counts.faults[i]).text,
-                    replay_fault_name((enum replay_fault) i));
+            printf("skipped   %s %s\n", quantity_of_count(replay->trace.counts.faults[i]).text,
+                   replay_fault_name((enum replay_fault) i));
 }
 
 /* With a single unpaced thread, wall time adds nothing to CPU time. */
@@ -119,62 +118,60 @@ static bool has_walls(const struct replay *replay)
     return replay->settings.is_threaded || replay->settings.is_paced;
 }
 
-void replay_print_table(const struct replay *replay, FILE *out)
+void replay_print_table(const struct replay *replay)
 {
     const struct replay_control *any = replay->driver.best;
-    fprintf(out, "trace     %s, %s records\n", replay->settings.name,
-            quantity_of_count(replay->trace.counts.records).text);
-    print_faults(replay, out);
-    fprintf(out, "calls     %s by %u thread%s, %s objects at most\n",
-            quantity_of_count(any->operations).text, any->thread_count,
-            any->thread_count == 1 ? "" : "s",
-            quantity_of_count(replay->trace.counts.peak_objects).text);
-    fprintf(out, "live      %s at most, %s at the end\n",
-            quantity_of_bytes((double) replay->trace.counts.peak_live_bytes).text,
-            quantity_of_bytes((double) replay->trace.counts.final_live_bytes).text);
-    fprintf(out, "driver    %.2f ns a call (taken off below); touch=%s threads=%s%s%s\n\n",
-            replay_driver_ns_per_call(replay), touch_name(replay), threads_name(replay),
-            replay->settings.is_paced ? " pace=trace" : "",
-            replay->pieces.is_streamed ? ", read ahead in pieces" : "");
-    fprintf(out, "%-12s %10s", "allocator", "time");
+    printf("trace     %s, %s records\n", replay->settings.name,
+           quantity_of_count(replay->trace.counts.records).text);
+    print_faults(replay);
+    printf("calls     %s by %u thread%s, %s objects at most\n",
+           quantity_of_count(any->operations).text, any->thread_count,
+           any->thread_count == 1 ? "" : "s",
+           quantity_of_count(replay->trace.counts.peak_objects).text);
+    printf("live      %s at most, %s at the end\n",
+           quantity_of_bytes((double) replay->trace.counts.peak_live_bytes).text,
+           quantity_of_bytes((double) replay->trace.counts.final_live_bytes).text);
+    printf("driver    %.2f ns a call (taken off below); touch=%s threads=%s%s%s\n\n",
+           replay_driver_ns_per_call(replay), touch_name(replay), threads_name(replay),
+           replay->settings.is_paced ? " pace=trace" : "",
+           replay->pieces.is_streamed ? ", read ahead in pieces" : "");
+    printf("%-12s %10s", "allocator", "time");
     if (has_walls(replay))
-        fprintf(out, " %10s %10s", "wall", "blocked");
-    fprintf(out, " %8s %9s %11s %11s %9s %7s\n", "ns/call", "Mcalls/s", "peak RSS", "final RSS",
-            "RSS/live", "failed");
+        printf(" %10s %10s", "wall", "blocked");
+    printf(" %8s %9s %11s %11s %9s %7s\n", "ns/call", "Mcalls/s", "peak RSS", "final RSS",
+           "RSS/live", "failed");
     for (size_t i = 0; i < replay->allocators.count; i++) {
         const struct replay_allocator *allocator = &replay->allocators.items[i];
         const struct replay_control *result = allocator->best;
-        const char *slash = strrchr(allocator->name, '/');
-        fprintf(out, "%-12s %10s", slash != NULL ? slash + 1 : allocator->name,
-                quantity_of_ns(allocator_ns(replay, allocator)).text);
+        printf("%-12s %10s", last_part(allocator->name),
+               quantity_of_ns(allocator_ns(replay, allocator)).text);
         if (has_walls(replay))
-            fprintf(out, " %10s %10s", quantity_of_ns((double) result->wall_ns).text,
-                    quantity_of_ns((double) result->blocked_ns).text);
-        fprintf(out, " %8.1f %9.2f %11s %11s %9.3f %7" PRIu64 "\n",
-                replay_ns_per_call(replay, allocator), calls_per_second(replay, allocator) / 1e6,
-                quantity_of_bytes((double) result->peak_resident_bytes).text,
-                quantity_of_bytes((double) result->final_resident_bytes).text,
-                overhead(replay, result), result->failures);
+            printf(" %10s %10s", quantity_of_ns((double) result->wall_ns).text,
+                   quantity_of_ns((double) result->blocked_ns).text);
+        printf(" %8.1f %9.2f %11s %11s %9.3f %7" PRIu64 "\n", replay_ns_per_call(replay, allocator),
+               calls_per_second(replay, allocator) / 1e6,
+               quantity_of_bytes((double) result->peak_resident_bytes).text,
+               quantity_of_bytes((double) result->final_resident_bytes).text,
+               overhead(replay, result), result->failures);
     }
 }
 
-void replay_print_csv(const struct replay *replay, FILE *out)
+void replay_print_csv(const struct replay *replay)
 {
-    fprintf(out, "allocator,calls,threads,touch,allocator_ns,ns_per_call,driver_ns_per_call,"
-                 "calls_per_second,wall_ns,blocked_ns,peak_resident_bytes,final_resident_bytes,"
-                 "peak_live_bytes,final_live_bytes,failed\n");
+    printf("allocator,calls,threads,touch,allocator_ns,ns_per_call,driver_ns_per_call,"
+           "calls_per_second,wall_ns,blocked_ns,peak_resident_bytes,final_resident_bytes,"
+           "peak_live_bytes,final_live_bytes,failed\n");
     for (size_t i = 0; i < replay->allocators.count; i++) {
         const struct replay_allocator *allocator = &replay->allocators.items[i];
         const struct replay_control *result = allocator->best;
-        fprintf(out,
-                "\"%s\",%" PRIu64 ",%u,%s,%.0f,%.3f,%.3f,%.0f,%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-                allocator->name, result->operations, result->thread_count, touch_name(replay),
-                allocator_ns(replay, allocator), replay_ns_per_call(replay, allocator),
-                replay_driver_ns_per_call(replay), calls_per_second(replay, allocator),
-                result->wall_ns, result->blocked_ns, result->peak_resident_bytes,
-                result->final_resident_bytes, replay->trace.counts.peak_live_bytes,
-                replay->trace.counts.final_live_bytes, result->failures);
+        printf("\"%s\",%" PRIu64 ",%u,%s,%.0f,%.3f,%.3f,%.0f,%" PRIu64 ",%" PRIu64 ",%" PRIu64
+               ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+               allocator->name, result->operations, result->thread_count, touch_name(replay),
+               allocator_ns(replay, allocator), replay_ns_per_call(replay, allocator),
+               replay_driver_ns_per_call(replay), calls_per_second(replay, allocator),
+               result->wall_ns, result->blocked_ns, result->peak_resident_bytes,
+               result->final_resident_bytes, replay->trace.counts.peak_live_bytes,
+               replay->trace.counts.final_live_bytes, result->failures);
     }
 }
 
@@ -222,11 +219,11 @@ static void put_faults(const struct replay *replay, struct json_output *json)
     json_end_object(json);
 }
 
-void replay_print_json(const struct replay *replay, FILE *out)
+void replay_print_json(const struct replay *replay)
 {
     const struct replay_control *any = replay->driver.best;
     struct json_output json;
-    json_open(&json, out);
+    json_open(&json, stdout);
     json_text(&json, "trace", replay->settings.name);
     json_number(&json, "records", replay->trace.counts.records);
     json_number(&json, "calls", any->operations);

@@ -106,9 +106,9 @@ double replay_ns_per_call(const struct replay *replay, const struct replay_alloc
 double replay_driver_ns_per_call(const struct replay *replay);
 
 /* The forms of the result. */
-void replay_print_table(const struct replay *replay, FILE *out);
-void replay_print_csv(const struct replay *replay, FILE *out);
-void replay_print_json(const struct replay *replay, FILE *out);
+void replay_print_table(const struct replay *replay);
+void replay_print_csv(const struct replay *replay);
+void replay_print_json(const struct replay *replay);
 /* Prints an SVG of live bytes, and of the resident bytes of each allocator, over the trace's
  * calls.  For output_file_print(). */
 bool replay_print_picture(const void *replay, FILE *out);

@@ -407,7 +407,7 @@ enum step_status report_model_finish(struct report_model *model, struct step_err
         status = call_events_finish(&model->calls.calls, error);
     qsort(model->calls.longest, model->calls.count, sizeof *model->calls.longest, by_start);
     if (status == STEP_STATUS_OK && model->has_leaks)
-        status = leak_tracker_finish(&model->leaks, error);
+        status = heap_tracker_finish(&model->leaks.heap, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (report_moment(model)->time_ns == UINT64_MAX)

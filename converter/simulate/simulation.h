@@ -251,11 +251,11 @@ bool simulation_is_coarse(const struct simulation *simulation, const struct gene
 const struct least_heap *simulation_least_heap(const struct simulation *simulation,
                                                const struct generations *model);
 
-/* The forms of the result.  The caller checks `out` for errors. */
-void simulation_print_text(const struct simulation *simulation, const char *path, FILE *out);
+/* The forms of the result. */
+void simulation_print_text(const struct simulation *simulation);
 /* For output_file_print(). */
 bool simulation_print_picture(const void *simulation, FILE *out);
-void simulation_print_csv(const struct simulation *simulation, FILE *out);
-void simulation_print_json(const struct simulation *simulation, const char *path, FILE *out);
+void simulation_print_csv(const struct simulation *simulation);
+void simulation_print_json(const struct simulation *simulation);
 
 #endif

@@ -54,18 +54,18 @@ static struct marks marks_of(enum simulation_precision precision)
     }
 }
 
-static void put_bytes(const char *mark, uint64_t bytes, FILE *out)
+static void put_bytes(const char *mark, uint64_t bytes)
 {
     char text[48];
     snprintf(text, sizeof text, "%s%s", mark, quantity_of_bytes((double) bytes).text);
-    fprintf(out, " %12s", text);
+    printf(" %12s", text);
 }
 
-static void put_ratio(const char *mark, double ratio, FILE *out)
+static void put_ratio(const char *mark, double ratio)
 {
     char text[48];
     snprintf(text, sizeof text, "%s%.4f", mark, ratio);
-    fprintf(out, " %10s", text);
+    printf(" %10s", text);
 }
 
 static const char coarse_note[] =
@@ -73,83 +73,79 @@ static const char coarse_note[] =
     "collections of the traced run that found deaths (the agent's option collect=): they\n"
     "may be far too high. Promoted is never more than what truly survived.\n";
 
-static void print_too_small(const struct generations *model, const char *mark, FILE *out)
+static void print_too_small(const struct generations *model, const char *mark)
 {
-    fprintf(out, "  heap of %s: too small%s after %s of births\n",
-            quantity_of_bytes((double) model->heap).text,
-            *mark != '\0' ? ", if objects die as here," : "",
-            quantity_of_bytes((double) model->failed_at).text);
+    printf("  heap of %s: too small%s after %s of births\n",
+           quantity_of_bytes((double) model->heap).text,
+           *mark != '\0' ? ", if objects die as here," : "",
+           quantity_of_bytes((double) model->failed_at).text);
 }
 
 /* With a limit, all figures but the sizes depend on when objects die. */
 static void print_row(const struct simulation *simulation, const struct generations *model,
-                      const char *mark, FILE *out)
+                      const char *mark)
 {
     const char *bound = model->heap != 0 ? mark : marks_of(simulation_precision(simulation)).bound;
     char collections[48];
-    fprintf(out, "%10s %10s", quantity_of_bytes((double) model->young).text,
-            quantity_of_bytes((double) model->survivor).text);
+    printf("%10s %10s", quantity_of_bytes((double) model->young).text,
+           quantity_of_bytes((double) model->survivor).text);
     if (model->is_too_small) {
-        print_too_small(model, mark, out);
+        print_too_small(model, mark);
         return;
     }
     snprintf(collections, sizeof collections, "%s%s", model->heap != 0 ? mark : "",
              quantity_of_count(model->collections).text);
-    fprintf(out, " %11s", collections);
-    put_bytes(bound, model->survived, out);
-    put_bytes(mark, model->copied, out);
-    put_bytes(mark, model->promoted, out);
-    put_ratio(mark, mark_cons(simulation, model), out);
-    fprintf(out, " %9s", quantity_of_count(model->overflows).text);
-    put_bytes(mark, model->dead_old, out);
-    put_bytes(mark, model->peak, out);
+    printf(" %11s", collections);
+    put_bytes(bound, model->survived);
+    put_bytes(mark, model->copied);
+    put_bytes(mark, model->promoted);
+    put_ratio(mark, mark_cons(simulation, model));
+    printf(" %9s", quantity_of_count(model->overflows).text);
+    put_bytes(mark, model->dead_old);
+    put_bytes(mark, model->peak);
     const struct least_heap *least = simulation_least_heap(simulation, model);
     if (least != NULL)
-        put_bytes(marks_of(simulation_precision(simulation)).bound, least->heap, out);
+        put_bytes(marks_of(simulation_precision(simulation)).bound, least->heap);
     if (model->heap != 0) {
-        fprintf(out, " %10s", quantity_of_bytes((double) model->heap).text);
+        printf(" %10s", quantity_of_bytes((double) model->heap).text);
         snprintf(collections, sizeof collections, "%s%s", mark,
                  quantity_of_count(model->full).text);
-        fprintf(out, " %9s", collections);
-        put_bytes(mark, model->marked, out);
+        printf(" %9s", collections);
+        put_bytes(mark, model->marked);
     }
-    putc('\n', out);
+    putchar('\n');
 }
 
-static void print_generations(const struct simulation *simulation, const struct model_list *list,
-                              FILE *out)
+static void print_generations(const struct simulation *simulation, const struct model_list *list)
 {
     enum simulation_precision precision = simulation_precision(simulation);
     bool has_heap = list->items[0].heap != 0, has_coarse = false;
-    fputs("\ntwo generations", out);
+    fputs("\ntwo generations", stdout);
     if (list == &simulation->lists[MODEL_REGIONS])
-        fprintf(out, " of regions of %s",
-                quantity_of_bytes((double) simulation->options.region).text);
-    fprintf(out,
-            " (SurvivorRatio %" PRIu64 ", MaxTenuringThreshold %" PRIu64
-            ", TargetSurvivorRatio %" PRIu64 ")\n"
-            "%10s %10s %11s %12s %12s %12s %10s %9s %12s %12s",
-            simulation->options.survivor_ratio, simulation->options.max_tenuring,
-            simulation->options.target_survivor, "young", "survivor", "collections", "survived",
-            "copied", "promoted", "mark/cons", "overflows", "dead in old", "peak");
+        printf(" of regions of %s", quantity_of_bytes((double) simulation->options.region).text);
+    printf(" (SurvivorRatio %" PRIu64 ", MaxTenuringThreshold %" PRIu64
+           ", TargetSurvivorRatio %" PRIu64 ")\n"
+           "%10s %10s %11s %12s %12s %12s %10s %9s %12s %12s",
+           simulation->options.survivor_ratio, simulation->options.max_tenuring,
+           simulation->options.target_survivor, "young", "survivor", "collections", "survived",
+           "copied", "promoted", "mark/cons", "overflows", "dead in old", "peak");
     if (has_heap)
-        fprintf(out, " %10s %9s %12s", "heap", "full", "marked");
+        printf(" %10s %9s %12s", "heap", "full", "marked");
     else if (list == &simulation->lists[MODEL_YOUNG])
-        fprintf(out, " %12s", "least heap");
-    putc('\n', out);
+        printf(" %12s", "least heap");
+    putchar('\n');
     for (size_t i = 0; i < list->count; i++) {
         const struct generations *model = &list->items[i];
         bool is_coarse = simulation_is_coarse(simulation, model);
         has_coarse |= is_coarse;
-        print_row(simulation, model, is_coarse ? "?" : marks_of(precision).estimate, out);
+        print_row(simulation, model, is_coarse ? "?" : marks_of(precision).estimate);
     }
     if (has_coarse)
-        fputs(coarse_note, out);
+        fputs(coarse_note, stdout);
 }
 
 /* Says in words what the largest young generation promotes, compared with the smallest. */
-static void compare_promoted(const struct simulation *simulation, const struct model_list *list,
-                             FILE *out)
+static void compare_promoted(const struct simulation *simulation, const struct model_list *list)
 {
     const struct generations *least = &list->items[0];
     const struct generations *most = &list->items[list->count - 1];
@@ -158,79 +154,78 @@ static void compare_promoted(const struct simulation *simulation, const struct m
         return;
     const char *about =
         *marks_of(simulation_precision(simulation)).estimate != '\0' ? "about " : "";
-    fprintf(out, "A young generation of %s promotes %s%.0f %% of what %s does.\n",
-            quantity_of_bytes((double) most->young).text, about,
-            100 * (double) most->promoted / (double) least->promoted,
-            quantity_of_bytes((double) least->young).text);
+    printf("A young generation of %s promotes %s%.0f %% of what %s does.\n",
+           quantity_of_bytes((double) most->young).text, about,
+           100 * (double) most->promoted / (double) least->promoted,
+           quantity_of_bytes((double) least->young).text);
 }
 
-static void print_list(const struct simulation *simulation, enum model_kind kind, FILE *out)
+static void print_list(const struct simulation *simulation, enum model_kind kind)
 {
     const struct model_list *list = &simulation->lists[kind];
     if (list->count == 0)
         return;
-    print_generations(simulation, list, out);
-    compare_promoted(simulation, list, out);
+    print_generations(simulation, list);
+    compare_promoted(simulation, list);
 }
 
 static void print_spaces(const struct simulation *simulation, const char *title, const char *work,
-                         enum model_kind kind, FILE *out)
+                         enum model_kind kind)
 {
     const struct model_list *list = &simulation->lists[kind];
     if (list->count == 0)
         return;
     const struct marks marks = marks_of(simulation_precision(simulation));
-    fprintf(out, "\n%s\n%10s %13s %12s %10s %12s\n", title, "heap", "collections", work,
-            "mark/cons", "peak");
+    printf("\n%s\n%10s %13s %12s %10s %12s\n", title, "heap", "collections", work, "mark/cons",
+           "peak");
     for (size_t i = 0; i < list->count; i++) {
         const struct generations *space = &list->items[i];
         char collections[48];
-        fprintf(out, "%10s ", quantity_of_bytes((double) space->heap).text);
+        printf("%10s ", quantity_of_bytes((double) space->heap).text);
         if (space->is_too_small) {
-            fprintf(out, "too small%s after %s of births\n",
-                    *marks.bound != '\0' ? ", if objects die this late," : "",
-                    quantity_of_bytes((double) space->failed_at).text);
+            printf("too small%s after %s of births\n",
+                   *marks.bound != '\0' ? ", if objects die this late," : "",
+                   quantity_of_bytes((double) space->failed_at).text);
             continue;
         }
         snprintf(collections, sizeof collections, "%s%s", marks.bound,
                  quantity_of_count(space->collections).text);
-        fprintf(out, "%13s", collections);
-        put_bytes(marks.bound, space->marked, out);
-        put_ratio(marks.bound, mark_cons(simulation, space), out);
-        put_bytes("", space->peak, out);
-        putc('\n', out);
+        printf("%13s", collections);
+        put_bytes(marks.bound, space->marked);
+        put_ratio(marks.bound, mark_cons(simulation, space));
+        put_bytes("", space->peak);
+        putchar('\n');
     }
 }
 
-static void print_deaths(const struct simulation *simulation, FILE *out)
+static void print_deaths(const struct simulation *simulation)
 {
     char deaths[DEATH_DATES_TEXT];
     death_dates_print(&simulation->deaths, deaths, sizeof deaths);
-    fprintf(out, "deaths     %s\n", *deaths != '\0' ? deaths : "none");
+    printf("deaths     %s\n", *deaths != '\0' ? deaths : "none");
 }
 
-void simulation_print_text(const struct simulation *simulation, const char *path, FILE *out)
+void simulation_print_text(const struct simulation *simulation)
 {
     const struct marks marks = marks_of(simulation_precision(simulation));
-    fprintf(out, "trace      %s\n", path);
-    fprintf(out, "allocated  %s object%s, %s\n", quantity_of_count(simulation->objects).text,
-            plural(simulation->objects), quantity_of_bytes((double) simulation->allocated).text);
+    printf("trace      %s\n", simulation->path);
+    printf("allocated  %s object%s, %s\n", quantity_of_count(simulation->objects).text,
+           plural(simulation->objects), quantity_of_bytes((double) simulation->allocated).text);
     if (simulation->existing > 0)
-        fprintf(out, "existing   %s before the trace\n",
-                quantity_of_bytes((double) simulation->existing).text);
-    print_deaths(simulation, out);
-    fprintf(out, "minimum    %s%s%s: the most that lived at one time\n", marks.bound,
-            *marks.bound != '\0' ? " " : "",
-            quantity_of_bytes((double) simulation->peak_living).text);
-    fprintf(out,
-            "least heap %s%s%s: -Xmx of Serial with room for that, and for its largest objects\n",
-            marks.bound, *marks.bound != '\0' ? " " : "",
-            quantity_of_bytes((double) simulation->least.heap).text);
-    fputs(note_of(simulation_precision(simulation)), out);
-    print_list(simulation, MODEL_YOUNG, out);
-    print_list(simulation, MODEL_REGIONS, out);
-    print_spaces(simulation, "semi-space", "copied", MODEL_SEMI_SPACE, out);
-    print_spaces(simulation, "mark-compact", "marked", MODEL_MARK_COMPACT, out);
+        printf("existing   %s before the trace\n",
+               quantity_of_bytes((double) simulation->existing).text);
+    print_deaths(simulation);
+    printf("minimum    %s%s%s: the most that lived at one time\n", marks.bound,
+           *marks.bound != '\0' ? " " : "",
+           quantity_of_bytes((double) simulation->peak_living).text);
+    printf("least heap %s%s%s: -Xmx of Serial with room for that, and for its largest objects\n",
+           marks.bound, *marks.bound != '\0' ? " " : "",
+           quantity_of_bytes((double) simulation->least.heap).text);
+    fputs(note_of(simulation_precision(simulation)), stdout);
+    print_list(simulation, MODEL_YOUNG);
+    print_list(simulation, MODEL_REGIONS);
+    print_spaces(simulation, "semi-space", "copied", MODEL_SEMI_SPACE);
+    print_spaces(simulation, "mark-compact", "marked", MODEL_MARK_COMPACT);
 }
 
 /* ---- CSV: a row for each model and size, empty fields for what a model does not have ---- */
@@ -240,51 +235,51 @@ static const char *const words[] = {[SIMULATION_EXACT] = "exact",
                                     [SIMULATION_DELAYED] = "delayed",
                                     [SIMULATION_NONE] = "none"};
 
-static void put_field(bool is_known, uint64_t value, FILE *out)
+static void put_field(bool is_known, uint64_t value)
 {
-    fputc(',', out);
+    putchar(',');
     if (is_known)
-        fprintf(out, "%" PRIu64, value);
+        printf("%" PRIu64, value);
 }
 
 /* What a collector of one space copied or marked is in the column `copied`. */
 static void put_row(const struct simulation *simulation, const struct generations *model,
-                    const char *name, FILE *out)
+                    const char *name)
 {
     const struct least_heap *least = simulation_least_heap(simulation, model);
     bool has_two = model->young != 0, fits = !model->is_too_small;
     bool is_limited = has_two && model->heap != 0;
-    fprintf(out, "%s,%s,%" PRIu64 ",%s", name, words[simulation_precision(simulation)],
-            has_two ? model->young : model->heap, fits ? "true" : "false");
-    put_field(fits, model->collections, out);
-    put_field(fits && has_two, model->survived, out);
-    put_field(fits, has_two ? model->copied : model->marked, out);
-    put_field(fits && has_two, model->promoted, out);
+    printf("%s,%s,%" PRIu64 ",%s", name, words[simulation_precision(simulation)],
+           has_two ? model->young : model->heap, fits ? "true" : "false");
+    put_field(fits, model->collections);
+    put_field(fits && has_two, model->survived);
+    put_field(fits, has_two ? model->copied : model->marked);
+    put_field(fits && has_two, model->promoted);
     if (fits)
-        fprintf(out, ",%.6f", mark_cons(simulation, model));
+        printf(",%.6f", mark_cons(simulation, model));
     else
-        fputc(',', out);
-    put_field(fits && has_two, model->overflows, out);
-    put_field(fits && has_two, model->dead_old, out);
-    put_field(fits, model->peak, out);
-    fputs(!has_two ? "," : simulation_is_coarse(simulation, model) ? ",true" : ",false", out);
-    put_field(is_limited, model->heap, out);
-    put_field(is_limited && fits, model->full, out);
-    put_field(is_limited && fits, model->marked, out);
-    put_field(least != NULL, least != NULL ? least->heap : 0, out);
-    fputc('\n', out);
+        putchar(',');
+    put_field(fits && has_two, model->overflows);
+    put_field(fits && has_two, model->dead_old);
+    put_field(fits, model->peak);
+    fputs(!has_two ? "," : simulation_is_coarse(simulation, model) ? ",true" : ",false", stdout);
+    put_field(is_limited, model->heap);
+    put_field(is_limited && fits, model->full);
+    put_field(is_limited && fits, model->marked);
+    put_field(least != NULL, least != NULL ? least->heap : 0);
+    putchar('\n');
 }
 
-void simulation_print_csv(const struct simulation *simulation, FILE *out)
+void simulation_print_csv(const struct simulation *simulation)
 {
     static const char *const names[MODEL_KINDS] = {"generations", "regions", "semi-space",
                                                    "mark-compact"};
     fputs("model,deaths,size,fits,collections,survived,copied,promoted,mark_cons,overflows,"
           "dead_old,peak,coarse,heap,full,marked,least_heap\n",
-          out);
+          stdout);
     for (unsigned kind = 0; kind < MODEL_KINDS; kind++)
         for (size_t i = 0; i < simulation->lists[kind].count; i++)
-            put_row(simulation, &simulation->lists[kind].items[i], names[kind], out);
+            put_row(simulation, &simulation->lists[kind].items[i], names[kind]);
 }
 
 /* ---- JSON ---- */
@@ -341,12 +336,12 @@ static void put_models(const struct simulation *simulation, const char *name, co
     json_end_array(json);
 }
 
-void simulation_print_json(const struct simulation *simulation, const char *path, FILE *out)
+void simulation_print_json(const struct simulation *simulation)
 {
     enum simulation_precision precision = simulation_precision(simulation);
     struct json_output json;
-    json_open(&json, out);
-    json_text(&json, "trace", path);
+    json_open(&json, stdout);
+    json_text(&json, "trace", simulation->path);
     json_number(&json, "objects", simulation->objects);
     json_number(&json, "allocated", simulation->allocated);
     json_number(&json, "existing", simulation->existing);

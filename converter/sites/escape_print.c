@@ -209,43 +209,40 @@ static bool escape_join(struct escape_rows *rows, const struct site_lives *lives
     return true;
 }
 
-static void put_amount(const char *name, const struct site_amount *amount, FILE *out)
+static void put_amount(const char *name, const struct site_amount *amount)
 {
-    fprintf(out, "%-10s %s object%s, %s", name, quantity_of_count(amount->objects).text,
-            plural(amount->objects), quantity_of_bytes((double) amount->bytes).text);
+    printf("%-10s %s object%s, %s", name, quantity_of_count(amount->objects).text,
+           plural(amount->objects), quantity_of_bytes((double) amount->bytes).text);
 }
 
-static void put_head(const struct site_report *report, const struct escape_rows *rows, FILE *out)
+static void put_head(const struct site_report *report, const struct escape_rows *rows)
 {
     const struct jit_log *log = report->jit;
-    fprintf(out, "trace      %s\n", report->path);
-    put_amount("allocated", &rows->made, out);
+    printf("trace      %s\n", report->path);
+    put_amount("allocated", &rows->made);
     if (report->not_source != NULL)
-        fprintf(out, ", at least: %s", report->not_source);
-    fprintf(out, "\njit log    %s: %s compilations by C2, %s of them removed allocations%s\n",
-            log->path, quantity_of_count(log->compilations).text,
-            quantity_of_count(log->removing).text, log->is_complete ? "" : "; its end is missing");
-    put_amount("removed", &rows->removed, out);
-    fputs(log->is_complete ? " at most" : " at most, by what is left of the log", out);
+        printf(", at least: %s", report->not_source);
+    printf("\njit log    %s: %s compilations by C2, %s of them removed allocations%s\n", log->path,
+           quantity_of_count(log->compilations).text, quantity_of_count(log->removing).text,
+           log->is_complete ? "" : "; its end is missing");
+    put_amount("removed", &rows->removed);
+    fputs(log->is_complete ? " at most" : " at most, by what is left of the log", stdout);
     if (rows->removed.objects > 0 && rows->not_estimated.objects == 0)
-        fprintf(out, "; about %s, %s",
-                quantity_of_count((uint64_t) (rows->estimate_objects + 0.5)).text,
-                quantity_of_bytes(rows->estimate_bytes).text);
+        printf("; about %s, %s", quantity_of_count((uint64_t) (rows->estimate_objects + 0.5)).text,
+               quantity_of_bytes(rows->estimate_bytes).text);
     else if (rows->removed.objects > 0)
-        fprintf(out, "; no estimate for %s of these objects",
-                quantity_of_count(rows->not_estimated.objects).text);
-    fputs(
-        "\nThe log says which code does not allocate, not how often it ran. Of the sites below\n"
-        "between none and `at most` objects were removed; the log names no others. `about` takes\n"
-        "each call and each round of a loop outside C2's code for one allocation.\n",
-        out);
+        printf("; no estimate for %s of these objects",
+               quantity_of_count(rows->not_estimated.objects).text);
+    puts("\nThe log says which code does not allocate, not how often it ran. Of the sites below\n"
+         "between none and `at most` objects were removed; the log names no others. `about` takes\n"
+         "each call and each round of a loop outside C2's code for one allocation.");
     if (rows->without_index.objects > 0)
-        fprintf(out, "%s object%s from native methods or without a call stack.\n",
-                quantity_of_count(rows->without_index.objects).text,
-                plural(rows->without_index.objects));
+        printf("%s object%s from native methods or without a call stack.\n",
+               quantity_of_count(rows->without_index.objects).text,
+               plural(rows->without_index.objects));
     if (rows->unmatched > 0)
-        fprintf(out, "%s place%s of the log where the trace has no allocation.\n",
-                quantity_of_count(rows->unmatched).text, plural(rows->unmatched));
+        printf("%s place%s of the log where the trace has no allocation.\n",
+               quantity_of_count(rows->unmatched).text, plural(rows->unmatched));
 }
 
 static struct step_bytes class_name(const struct site_report *report, uint32_t class_id)
@@ -253,17 +250,17 @@ static struct step_bytes class_name(const struct site_report *report, uint32_t c
     return trace_class_of(report->sites->names, class_id)->name;
 }
 
-static void put_roots(const struct site_report *report, const struct jit_place *place, FILE *out)
+static void put_roots(const struct site_report *report, const struct jit_place *place)
 {
-    fprintf(out, "%51s", "in code of");
+    printf("%51s", "in code of");
     for (size_t i = 0; i < JIT_ROOTS && place->roots[i] != 0; i++) {
-        fputs(i == 0 ? " " : ", ", out);
-        print_shown(report->jit->texts.entries[place->roots[i]].text, out);
+        fputs(i == 0 ? " " : ", ", stdout);
+        print_shown(report->jit->texts.entries[place->roots[i]].text, stdout);
     }
-    fputs(place->more_roots ? ", ...\n" : "\n", out);
+    fputs(place->more_roots ? ", ...\n" : "\n", stdout);
 }
 
-static void put_row(const struct site_report *report, const struct escape_row *row, FILE *out)
+static void put_row(const struct site_report *report, const struct escape_row *row)
 {
     const struct trace_names *names = report->sites->names;
     const struct trace_method *method = trace_method_of(names, row->method_id);
@@ -278,16 +275,16 @@ static void put_row(const struct site_report *report, const struct escape_row *r
     size_t length =
         frame_text(class_name(report, method->class_id), method->name,
                    trace_place(names, row->method_id, row->line, row->bytecode), site, sizeof site);
-    fprintf(out, "%12s %12s %12s %12s %10s ", quantity_of_bytes((double) row->made.bytes).text,
-            quantity_of_count(row->made.objects).text, quantity_of_count(row->removed.objects).text,
-            about, counts);
-    fprintf(out, "%9u  ", place != NULL ? place->discarded : 0);
-    print_shown(class_name(report, row->class_id), out);
-    fputs("  ", out);
-    print_shown((struct step_bytes){(const uint8_t *) site, length}, out);
-    fprintf(out, row->line != 0 && row->bytecode != 0 ? "@%u\n" : "\n", row->bytecode - 1);
+    printf("%12s %12s %12s %12s %10s ", quantity_of_bytes((double) row->made.bytes).text,
+           quantity_of_count(row->made.objects).text, quantity_of_count(row->removed.objects).text,
+           about, counts);
+    printf("%9u  ", place != NULL ? place->discarded : 0);
+    print_shown(class_name(report, row->class_id), stdout);
+    fputs("  ", stdout);
+    print_shown((struct step_bytes){(const uint8_t *) site, length}, stdout);
+    printf(row->line != 0 && row->bytecode != 0 ? "@%u\n" : "\n", row->bytecode - 1);
     if (place != NULL)
-        put_roots(report, place, out);
+        put_roots(report, place);
 }
 
 static size_t removed_rows(const struct escape_rows *rows)
@@ -298,7 +295,7 @@ static size_t removed_rows(const struct escape_rows *rows)
     return count;
 }
 
-void escape_print_text(const struct site_report *report, FILE *out)
+void escape_print_text(const struct site_report *report)
 {
     struct escape_rows rows;
     if (!escape_join(&rows, report->lives, report->sites->names, report->jit)) {
@@ -306,12 +303,12 @@ void escape_print_text(const struct site_report *report, FILE *out)
         return;
     }
     size_t count = removed_rows(&rows), shown = table_shown(report->top, count);
-    put_head(report, &rows, out);
+    put_head(report, &rows);
     if (count > 0)
-        fprintf(out, "\n%12s %12s %12s %12s %10s %9s  %s\n", "bytes", "objects", "at most", "about",
-                "compiled", "discarded", "site");
+        printf("\n%12s %12s %12s %12s %10s %9s  %s\n", "bytes", "objects", "at most", "about",
+               "compiled", "discarded", "site");
     for (size_t i = 0; i < shown; i++)
-        put_row(report, &rows.items[i], out);
+        put_row(report, &rows.items[i]);
     table_print_rest(shown, count, "sites");
     free(rows.items);
 }
@@ -349,7 +346,7 @@ static void json_row(const struct site_report *report, const struct escape_row *
     json_end_object(json);
 }
 
-void escape_print_json(const struct site_report *report, FILE *out)
+void escape_print_json(const struct site_report *report)
 {
     struct json_output json;
     struct escape_rows rows;
@@ -358,7 +355,7 @@ void escape_print_json(const struct site_report *report, FILE *out)
         return;
     }
     size_t shown = table_shown(report->top, rows.count);
-    json_open(&json, out);
+    json_open(&json, stdout);
     json_text(&json, "trace", report->path);
     json_bool(&json, "is_lower_bound", report->not_source != NULL);
     json_number(&json, "objects", rows.made.objects);

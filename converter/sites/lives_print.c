@@ -9,30 +9,29 @@
 static const char *const marks[] = {
     [LIFETIMES_EXACT] = "", [LIFETIMES_AT_MOST] = "<=", [LIFETIMES_ESTIMATED] = "~"};
 
-static void put(const char *mark, const char *text, FILE *out)
+static void put(const char *mark, const char *text)
 {
     char marked[48];
     snprintf(marked, sizeof marked, "%s%s", mark, text);
-    fprintf(out, " %12s", marked);
+    printf(" %12s", marked);
 }
 
-static void put_bytes(const struct site_life *life, double share, FILE *out)
+static void put_bytes(const struct site_life *life, double share)
 {
     if (life->in_bytes.count == 0)
-        put("", "-", out);
+        put("", "-");
     else
         put(marks[site_meaning(life)],
-            quantity_of_bytes(lifetimes_percentile(&life->in_bytes, share)).text, out);
+            quantity_of_bytes(lifetimes_percentile(&life->in_bytes, share)).text);
 }
 
-static void put_time(const struct site_report *report, const struct site_life *life, double share,
-                     FILE *out)
+static void put_time(const struct site_report *report, const struct site_life *life, double share)
 {
     if (life->in_time.count == 0 || !report->has_times)
-        put("", "-", out);
+        put("", "-");
     else
         put(marks[site_meaning(life)],
-            quantity_of_ns(lifetimes_percentile(&life->in_time, share)).text, out);
+            quantity_of_ns(lifetimes_percentile(&life->in_time, share)).text);
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -41,79 +40,77 @@ static double percent(uint64_t part, uint64_t whole)
 }
 
 /* Prints the shares of objects by lifetime in powers of two. */
-static void put_histogram(const struct site_life *life, FILE *out)
+static void put_histogram(const struct site_life *life)
 {
     uint64_t alive = life->born.objects - life->dead.objects;
     const char *between = "";
-    fputs("             ", out);
+    fputs("             ", stdout);
     for (unsigned bits = 0; bits <= 64; bits++) {
         uint64_t count = lifetimes_of_bits(&life->in_bytes, bits);
         if (count == 0)
             continue;
-        fprintf(out, "%s%.1f %% < %s", between, percent(count, life->born.objects),
-                quantity_of_bytes(ldexp(1, (int) bits)).text);
+        printf("%s%.1f %% < %s", between, percent(count, life->born.objects),
+               quantity_of_bytes(ldexp(1, (int) bits)).text);
         between = ", ";
     }
     if (alive > 0)
-        fprintf(out, "%s%.1f %% alive", between, percent(alive, life->born.objects));
-    putc('\n', out);
+        printf("%s%.1f %% alive", between, percent(alive, life->born.objects));
+    putchar('\n');
 }
 
-static void put_row(const struct site_report *report, uint32_t site, FILE *out)
+static void put_row(const struct site_report *report, uint32_t site)
 {
     const struct site_life *life = &report->lives->items[site];
     uint64_t alive = life->born.objects - life->dead.objects;
     uint8_t cluster = report->clusters->of_site[site];
-    fprintf(out, "%12s %12s %6.1f%%", quantity_of_bytes((double) life->born.bytes).text,
-            quantity_of_count(life->born.objects).text, percent(alive, life->born.objects));
-    put_bytes(life, 0.1, out);
-    put_bytes(life, 0.5, out);
-    put_bytes(life, 0.9, out);
-    put_bytes(life, 0.99, out);
-    put_time(report, life, 0.5, out);
-    put_time(report, life, 0.9, out);
-    fprintf(out, "   %c     ", cluster == SITE_NO_CLUSTER ? '-' : 'A' + cluster);
-    site_report_put_names(report, site, out);
-    putc('\n', out);
+    printf("%12s %12s %6.1f%%", quantity_of_bytes((double) life->born.bytes).text,
+           quantity_of_count(life->born.objects).text, percent(alive, life->born.objects));
+    put_bytes(life, 0.1);
+    put_bytes(life, 0.5);
+    put_bytes(life, 0.9);
+    put_bytes(life, 0.99);
+    put_time(report, life, 0.5);
+    put_time(report, life, 0.9);
+    printf("   %c     ", cluster == SITE_NO_CLUSTER ? '-' : 'A' + cluster);
+    site_report_put_names(report, site);
+    putchar('\n');
     if (report->has_histograms)
-        put_histogram(life, out);
+        put_histogram(life);
 }
 
-static void put_clusters(const struct site_report *report, FILE *out)
+static void put_clusters(const struct site_report *report)
 {
     const struct site_clusters *clusters = report->clusters;
     if (clusters->count == 0)
         return;
-    fprintf(out,
-            "\nclusters: sites of %u objects or more, whose lifetimes have a Kolmogorov-Smirnov\n"
-            "distance of at most %.1f from the cluster's first site\n"
-            "%7s %12s %12s %12s  %s\n",
-            SITE_CLUSTER_OBJECTS, SITE_CLUSTER_DISTANCE, "cluster", "sites", "objects", "bytes",
-            "first site");
+    printf("\nclusters: sites of %u objects or more, whose lifetimes have a Kolmogorov-Smirnov\n"
+           "distance of at most %.1f from the cluster's first site\n"
+           "%7s %12s %12s %12s  %s\n",
+           SITE_CLUSTER_OBJECTS, SITE_CLUSTER_DISTANCE, "cluster", "sites", "objects", "bytes",
+           "first site");
     for (size_t i = 0; i < clusters->count; i++) {
         const struct site_cluster *cluster = &clusters->items[i];
-        fprintf(out, "%7c %12s", 'A' + (int) i, quantity_of_count(cluster->sites).text);
-        fprintf(out, " %12s", quantity_of_count(cluster->objects).text);
-        fprintf(out, " %12s  ", quantity_of_bytes((double) cluster->bytes).text);
-        site_report_put_names(report, cluster->first, out);
-        putc('\n', out);
+        printf("%7c %12s", 'A' + (int) i, quantity_of_count(cluster->sites).text);
+        printf(" %12s", quantity_of_count(cluster->objects).text);
+        printf(" %12s  ", quantity_of_bytes((double) cluster->bytes).text);
+        site_report_put_names(report, cluster->first);
+        putchar('\n');
     }
 }
 
-void lives_print_text(const struct site_report *report, FILE *out)
+void lives_print_text(const struct site_report *report)
 {
     size_t shown = table_shown(report->top, report->lives->count);
-    site_report_put_head(report, out);
-    fprintf(out,
-            "Percentiles of the objects that died, within %.1f %%, in bytes allocated meanwhile\n"
-            "and in time.\n\n"
-            "%12s %12s %7s %12s %12s %12s %12s %12s %12s %s %s\n",
-            LIFETIME_ERROR_PERCENT, "bytes", "objects", "alive", "10 %", "half", "90 %", "99 %",
-            "half", "90 %", "cluster", "site");
+    site_report_put_head(report);
+    printf("Percentiles of the objects that died, within %.1f %%, in bytes allocated meanwhile\n"
+           "and in time.\n\n"
+           "%12s %12s %7s %12s %12s %12s %12s %12s %12s %s %s\n",
+           LIFETIME_ERROR_PERCENT, "bytes", "objects", "alive", "10 %", "half", "90 %", "99 %",
+           "half", "90 %", "cluster", "site");
     for (size_t i = 0; i < shown; i++)
-        put_row(report, report->order[i], out);
+        put_row(report, report->order[i]);
     table_print_rest(shown, report->lives->count, "sites");
-    put_clusters(report, out);
+    put_clusters(report);
 }
 
 /* Each class of the histogram is [end, count]: so many objects lived less than `end`, and at least
@@ -195,11 +192,11 @@ static void json_clusters(const struct site_report *report, struct json_output *
     json_end_array(json);
 }
 
-void lives_print_json(const struct site_report *report, FILE *out)
+void lives_print_json(const struct site_report *report)
 {
     struct json_output json;
     size_t shown = table_shown(report->top, report->lives->count);
-    json_init(&json, out);
+    json_init(&json, stdout);
     site_report_begin_json(report, &json);
     json_real(&json, "error_percent", LIFETIME_ERROR_PERCENT);
     json_number(&json, "site_count", report->lives->count);

@@ -139,8 +139,8 @@ enum site_precision site_lives_precision(const struct site_lives *lives);
 /*
  * site_stores.c: counts at each allocation site which objects were ever stored, which got a longer
  * array in place of a shorter one, and how many elements of the longest were used, in one pass over
- * the references of a trace.  Memory is some 80 bytes for each living object, and 32 for each of
- * its fields that has an array.  Returns END, without an error, if the trace has no stores of
+ * the references of a trace.  Memory is some 90 bytes for each living object, and 8 to 16 for each
+ * of its fields that has an array.  Returns END, without an error, if the trace has no stores of
  * references.
  */
 struct step_reader;

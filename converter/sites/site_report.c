@@ -74,53 +74,53 @@ void site_clusters_reset(struct site_clusters *clusters)
     clusters->of_site = NULL;
 }
 
-static void put_note(enum site_precision precision, bool is_native, FILE *out)
+static void put_note(enum site_precision precision, bool is_native)
 {
     if (precision == SITE_NO_DEATHS)
-        fprintf(out, "The trace has no deaths: lifetimes are unknown%s.\n",
-                is_native ? "" : " (the agent's option events=free)");
+        printf("The trace has no deaths: lifetimes are unknown%s.\n",
+               is_native ? "" : " (the agent's option events=free)");
     else if (precision == SITE_DELAYED)
         fputs("Collections of the traced run found the deaths, later than the objects died:\n"
               "lifetimes, marked <=, are upper bounds. With references in the trace,\n"
               "`steptrace deaths` computes exact deaths.\n",
-              out);
+              stdout);
     else if (precision == SITE_DATED)
         fputs("Not all deaths are exact: lifetimes marked <= are upper bounds, those marked ~ are\n"
               "estimates, as some deaths are lower bounds.\n",
-              out);
+              stdout);
 }
 
-static void put_collections(const struct site_report *report, FILE *out)
+static void put_collections(const struct site_report *report)
 {
     const struct site_lives *lives = report->lives;
     uint64_t count = site_lives_collections(lives);
     if (lives->is_native && lives->young_bytes == 0)
         return;
-    fprintf(out, "collected  %s time%s", quantity_of_count(count).text, plural(count));
+    printf("collected  %s time%s", quantity_of_count(count).text, plural(count));
     if (lives->young_bytes != 0)
-        fprintf(out, " by a model: each %s allocated\n",
-                quantity_of_bytes((double) lives->young_bytes).text);
+        printf(" by a model: each %s allocated\n",
+               quantity_of_bytes((double) lives->young_bytes).text);
     else if (count > 0)
-        fprintf(out, ", each %s allocated on average\n",
-                quantity_of_bytes((double) lives->born.bytes / (double) count).text);
+        printf(", each %s allocated on average\n",
+               quantity_of_bytes((double) lives->born.bytes / (double) count).text);
     else
-        putc('\n', out);
+        putchar('\n');
 }
 
-void site_report_put_head(const struct site_report *report, FILE *out)
+void site_report_put_head(const struct site_report *report)
 {
     const struct site_lives *lives = report->lives;
     char deaths[DEATH_DATES_TEXT];
-    fprintf(out, "trace      %s\n", report->path);
-    fprintf(out, "allocated  %s object%s, %s, at %zu site%s\n",
-            quantity_of_count(lives->born.objects).text, plural(lives->born.objects),
-            quantity_of_bytes((double) lives->born.bytes).text, lives->count, plural(lives->count));
+    printf("trace      %s\n", report->path);
+    printf("allocated  %s object%s, %s, at %zu site%s\n",
+           quantity_of_count(lives->born.objects).text, plural(lives->born.objects),
+           quantity_of_bytes((double) lives->born.bytes).text, lives->count, plural(lives->count));
     death_dates_print(&lives->deaths, deaths, sizeof deaths);
-    fprintf(out, "deaths     %s\n", *deaths != '\0' ? deaths : "none");
-    put_collections(report, out);
-    put_note(site_lives_precision(lives), lives->is_native, out);
+    printf("deaths     %s\n", *deaths != '\0' ? deaths : "none");
+    put_collections(report);
+    put_note(site_lives_precision(lives), lives->is_native);
     if (!lives->has_stacks && lives->count > 0)
-        fputs("The trace has no call stacks: each row is a class.\n", out);
+        fputs("The trace has no call stacks: each row is a class.\n", stdout);
 }
 
 static struct stack_text stack_of(const struct site_report *report, uint32_t site, uint64_t depth)
@@ -134,12 +134,12 @@ static struct step_bytes class_of(const struct site_report *report, uint32_t sit
     return trace_class_of(report->sites->names, report->lives->items[site].key.class_id)->name;
 }
 
-void site_report_put_names(const struct site_report *report, uint32_t site, FILE *out)
+void site_report_put_names(const struct site_report *report, uint32_t site)
 {
-    print_shown(class_of(report, site), out);
+    print_shown(class_of(report, site), stdout);
     if (report->lives->items[site].key.stack_id != 0) {
-        fputs("  ", out);
-        stack_print(stack_of(report, site, report->depth), out);
+        fputs("  ", stdout);
+        stack_print(stack_of(report, site, report->depth), stdout);
     }
 }
 

@@ -56,18 +56,18 @@ struct site_report {
 };
 
 /* Common parts: the head of a text, the members of a JSON object, the names of a site. */
-void site_report_put_head(const struct site_report *report, FILE *out);
-void site_report_put_names(const struct site_report *report, uint32_t site, FILE *out);
+void site_report_put_head(const struct site_report *report);
+void site_report_put_names(const struct site_report *report, uint32_t site);
 void site_report_begin_json(const struct site_report *report, struct json_output *json);
 void site_report_json_names(const struct site_report *report, uint32_t site,
                             struct json_output *json);
 
-/* The caller checks `out` for errors. */
-void lives_print_text(const struct site_report *report, FILE *out);
-void lives_print_json(const struct site_report *report, FILE *out);
-void advice_print_text(const struct site_report *report, FILE *out);
-void advice_print_json(const struct site_report *report, FILE *out);
-void escape_print_text(const struct site_report *report, FILE *out);
-void escape_print_json(const struct site_report *report, FILE *out);
+/* Print to standard output. */
+void lives_print_text(const struct site_report *report);
+void lives_print_json(const struct site_report *report);
+void advice_print_text(const struct site_report *report);
+void advice_print_json(const struct site_report *report);
+void escape_print_text(const struct site_report *report);
+void escape_print_json(const struct site_report *report);
 
 #endif

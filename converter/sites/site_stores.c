@@ -68,33 +68,20 @@ static void array_use_copy(struct array_use *use, uint64_t to, const struct arra
 /* An array of this size or less is an empty one, or has room for little. */
 #define EMPTY_ARRAY_BYTES 24u
 
-/* A field of a living object that has an array.  Its number in `fields` is below UINT32_MAX. */
-struct array_field {
-    uint64_t array, size;
-    uint32_t field, class_id;
-    uint32_t next; /* 1 + the next field of the object, or released entry; 0: none */
-};
-
 /* A living object. */
 struct holder {
     uint32_t site;        /* UINT32_MAX: it existed before the trace */
-    uint32_t first_field; /* 1 + index in `fields`; in a released entry: 1 + the next one */
     struct array_use use; /* of an array of references */
     uint32_t grown_for;   /* 1 + site of the object in which it replaced a shorter array; 0: none */
-    uint8_t padding;
     bool is_stored, has_grown;
 };
 
 struct site_stores {
     struct graph_source source;
     struct site_lives *lives;
-    struct object_table live; /* value: index in `holders` */
-    struct holder *holders;
-    size_t holder_count, holder_capacity;
-    uint32_t free_holder;
-    struct array_field *fields;
-    size_t field_count, field_capacity;
-    uint32_t free_field;
+    struct object_graph graph; /* with references from fields to arrays only */
+    struct holder *holders;    /* by node */
+    size_t holder_capacity;
     struct id_table arrays; /* uint8_t by class: the first character of an array's elements, or
                                NO_ARRAY; 0: not looked up */
     struct object_layout layout;
@@ -105,10 +92,9 @@ enum { NO_ARRAY = 1 };
 static void reset(struct site_stores *stores)
 {
     graph_source_reset(&stores->source);
-    object_table_reset(&stores->live);
+    object_graph_reset(&stores->graph);
     id_table_reset(&stores->arrays);
     free(stores->holders);
-    free(stores->fields);
 }
 
 /* ---- objects ---- */
@@ -116,55 +102,49 @@ static void reset(struct site_stores *stores)
 /* Which elements an array used before the trace is unknown. */
 static bool put_object(struct site_stores *stores, const struct graph_event *event)
 {
-    uint32_t site = UINT32_MAX, place;
+    struct object_graph *graph = &stores->graph;
+    uint32_t site = UINT32_MAX;
     if (event->kind == GRAPH_ALLOC)
         site = site_lives_get(stores->lives, (struct site_key){event->class_id, event->site});
     if (event->kind == GRAPH_ALLOC && site == UINT32_MAX)
         return false;
-    if (stores->free_holder != 0) {
-        place = stores->free_holder - 1;
-        stores->free_holder = stores->holders[place].first_field;
-    } else {
-        if (!STEP_MAKE_ROOM(stores->holders, stores->holder_capacity, stores->holder_count + 1))
-            return false;
-        if (stores->holder_count == UINT32_MAX - 1)
-            return false;
-        place = (uint32_t) stores->holder_count++;
-    }
-    stores->holders[place] = (struct holder){
+    if (event->object == 0)
+        return true;
+    uint32_t node = object_graph_find(graph, event->object);
+    if (node == 0 && (node = object_graph_add(graph, event->object)) == 0)
+        return false;
+    if (!STEP_MAKE_ROOM(stores->holders, stores->holder_capacity, (size_t) node + 1))
+        return false;
+    uint64_t size = event->amount < GRAPH_SIZE_MOST ? event->amount : GRAPH_SIZE_MOST;
+    graph->objects[node] = (struct graph_object){.class_id = event->class_id,
+                                                 .size = size & GRAPH_SIZE_MOST, /* for gcc */
+                                                 .padding = event->padding};
+    stores->holders[node] = (struct holder){
         .site = site,
-        .padding = event->padding,
         .use = event->kind == GRAPH_EXISTING ? ARRAY_USE_UNKNOWN : (struct array_use){.least = 0}};
-    const struct live_object object = {.object = event->object,
-                                       .value = place,
-                                       .size = event->amount,
-                                       .class_id = event->class_id};
-    return object_table_put(&stores->live, &object);
+    return true;
 }
 
-static void release_fields(struct site_stores *stores, uint32_t first)
+static struct holder *holder_of(const struct site_stores *stores, uint64_t object)
 {
-    while (first != 0) {
-        struct array_field *field = &stores->fields[first - 1];
-        uint32_t next = field->next;
-        field->next = stores->free_field;
-        stores->free_field = first;
-        first = next;
-    }
+    uint32_t node = object_graph_find(&stores->graph, object);
+    return node != 0 ? &stores->holders[node] : NULL;
 }
 
-static void mark_stored(struct site_stores *stores, uint64_t number, struct live_object *object)
+/* Returns the object's node; 0: null, or an object that the trace does not name. */
+static uint32_t mark_stored(struct site_stores *stores, uint64_t object)
 {
-    *object = (struct live_object){.object = 0};
-    if (number == 0 || !object_table_find(&stores->live, number, object))
-        return;
-    struct holder *holder = &stores->holders[object->value];
+    uint32_t node = object != 0 ? object_graph_find(&stores->graph, object) : 0;
+    if (node == 0)
+        return 0;
+    struct holder *holder = &stores->holders[node];
     if (!holder->is_stored && holder->site != UINT32_MAX) {
         struct site_references *references = &stores->lives->items[holder->site].references;
         references->stored.objects++;
-        references->stored.bytes += object->size;
+        references->stored.bytes += stores->graph.objects[node].size;
     }
     holder->is_stored = true;
+    return node;
 }
 
 /* ---- elements of arrays ---- */
@@ -181,14 +161,6 @@ static char element_of(struct site_stores *stores, uint32_t class_id)
         *known = is_array ? name.data[1] : NO_ARRAY;
     }
     return (char) *known;
-}
-
-static struct holder *holder_of(const struct site_stores *stores, uint64_t number)
-{
-    struct live_object object;
-    if (number == 0 || !object_table_find(&stores->live, number, &object))
-        return NULL;
-    return &stores->holders[object.value];
 }
 
 /* Target 0 is null, or an object that the trace does not name. */
@@ -217,9 +189,10 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* Counts an array that nothing longer replaced. */
-static void end_array(struct site_stores *stores, const struct live_object *object)
+static void end_array(struct site_stores *stores, uint32_t node)
 {
-    const struct holder *array = &stores->holders[object->value];
+    const struct holder *array = &stores->holders[node];
+    const struct graph_object *object = &stores->graph.objects[node];
     uint64_t length;
     if (array->grown_for == 0)
         return;
@@ -228,7 +201,7 @@ static void end_array(struct site_stores *stores, const struct live_object *obje
     bool is_of_references = element == 'L' || element == '[';
     struct site_elements *elements =
         is_of_references ? &references->of_references : &references->of_primitives;
-    object_layout_array_length(&stores->layout, element, object->size, array->padding,
+    object_layout_array_length(&stores->layout, element, object->size, object->padding,
                                stores->lives->has_lengths, &length);
     references->final_bytes += object->size;
     elements->arrays++;
@@ -237,59 +210,30 @@ static void end_array(struct site_stores *stores, const struct live_object *obje
     elements->used_most += smaller(array->use.most, length);
 }
 
-static void take_object(struct site_stores *stores, uint64_t number)
+static void take_object(struct site_stores *stores, uint64_t object)
 {
-    struct live_object object;
-    if (!object_table_take(&stores->live, number, &object))
+    uint32_t node = object_graph_find(&stores->graph, object);
+    if (node == 0)
         return;
-    struct holder *holder = &stores->holders[object.value];
-    end_array(stores, &object);
-    release_fields(stores, holder->first_field);
-    holder->first_field = stores->free_holder;
-    stores->free_holder = (uint32_t) object.value + 1;
+    end_array(stores, node);
+    object_graph_remove(&stores->graph, node);
 }
 
 /* ---- arrays that grow ---- */
 
-/* Returns 1 + the index of the object's entry for a field; 0: none. */
-static uint32_t find_field(const struct site_stores *stores, const struct holder *holder,
-                           uint32_t field)
-{
-    uint32_t at = holder->first_field;
-    while (at != 0 && stores->fields[at - 1].field != field)
-        at = stores->fields[at - 1].next;
-    return at;
-}
-
-static uint32_t add_field(struct site_stores *stores, struct holder *holder, uint32_t number)
-{
-    uint32_t place = stores->free_field;
-    if (place != 0) {
-        stores->free_field = stores->fields[place - 1].next;
-    } else {
-        if (stores->field_count >= UINT32_MAX - 1 ||
-            !STEP_MAKE_ROOM(stores->fields, stores->field_capacity, stores->field_count + 1))
-            return 0;
-        place = (uint32_t) ++stores->field_count;
-    }
-    stores->fields[place - 1] = (struct array_field){.field = number, .next = holder->first_field};
-    holder->first_field = place;
-    return place;
-}
-
 /* The longer array is the last of its growth, for now; of several objects' it is the first one's.
  */
-static void count_growth(struct site_stores *stores, struct holder *holder,
-                         const struct array_field *before, const struct live_object *longer)
+static void count_growth(struct site_stores *stores, struct holder *holder, uint32_t before,
+                         uint32_t longer)
 {
-    struct holder *array = &stores->holders[longer->value];
-    struct holder *replaced = holder_of(stores, before->array);
+    const struct object_graph *graph = &stores->graph;
+    struct holder *array = &stores->holders[longer], *replaced = &stores->holders[before];
     struct site_references *references = &stores->lives->items[holder->site].references;
     references->growths++;
-    references->replaced_bytes += before->size;
+    references->replaced_bytes += graph->objects[before].size;
     references->grown_objects += !holder->has_grown;
     holder->has_grown = true;
-    if (replaced != NULL && replaced->grown_for == holder->site + 1)
+    if (graph->nodes[before].object != 0 && replaced->grown_for == holder->site + 1)
         replaced->grown_for = 0;
     if (array->grown_for == 0)
         array->grown_for = holder->site + 1;
@@ -297,42 +241,27 @@ static void count_growth(struct site_stores *stores, struct holder *holder,
         stores->lives->items[array->site].references.longer++;
 }
 
-/* An array goes into a field of a living object, and may be longer than the one before. */
-static bool put_array(struct site_stores *stores, struct holder *holder, uint32_t number,
-                      const struct live_object *array)
-{
-    uint32_t at = find_field(stores, holder, number);
-    if (at == 0)
-        at = add_field(stores, holder, number);
-    if (at == 0)
-        return false;
-    struct array_field *field = &stores->fields[at - 1];
-    bool is_same = field->class_id == array->class_id;
-    if (is_same && field->size > EMPTY_ARRAY_BYTES && array->size > field->size)
-        count_growth(stores, holder, field, array);
-    else if (is_same && array->size < field->size)
-        stores->lives->items[holder->site].references.shrinkings++;
-    field->class_id = array->class_id;
-    field->array = array->object;
-    field->size = array->size;
-    return true;
-}
-
+/* The graph has the fields that have an array, which may be dead. */
 static bool put_field(struct site_stores *stores, const struct graph_event *event)
 {
-    struct live_object object, target;
-    mark_stored(stores, event->target, &target);
-    if (event->object == 0 || event->number == 0 ||
-        !object_table_find(&stores->live, event->object, &object))
+    struct object_graph *graph = &stores->graph;
+    uint32_t target = mark_stored(stores, event->target), before;
+    uint32_t node = event->object != 0 ? object_graph_find(graph, event->object) : 0;
+    if (node == 0 || event->number == 0 || event->number > EDGE_NUMBER_MOST ||
+        stores->holders[node].site == UINT32_MAX)
         return true;
-    struct holder *holder = &stores->holders[object.value];
-    if (holder->site == UINT32_MAX)
+    if (target != 0 && element_of(stores, graph->objects[target].class_id) == NO_ARRAY)
+        target = 0;
+    if (!object_graph_set(graph, node, edge_key_of_field((uint32_t) event->number), target,
+                          &before))
+        return false;
+    const struct graph_object *old = &graph->objects[before], *new = &graph->objects[target];
+    if (before == 0 || target == 0 || old->class_id != new->class_id)
         return true;
-    if (target.object != 0 && element_of(stores, target.class_id) != NO_ARRAY)
-        return put_array(stores, holder, (uint32_t) event->number, &target);
-    uint32_t at = find_field(stores, holder, (uint32_t) event->number);
-    if (at != 0)
-        stores->fields[at - 1].class_id = 0;
+    if (new->size < old->size)
+        stores->lives->items[stores->holders[node].site].references.shrinkings++;
+    else if (new->size > old->size && old->size > EMPTY_ARRAY_BYTES)
+        count_growth(stores, &stores->holders[node], before, target);
     return true;
 }
 
@@ -340,7 +269,6 @@ static bool put_field(struct site_stores *stores, const struct graph_event *even
 
 static bool put(struct site_stores *stores, const struct graph_event *event)
 {
-    struct live_object target;
     switch (event->kind) {
     case GRAPH_ALLOC:
     case GRAPH_EXISTING:
@@ -366,14 +294,13 @@ static bool put(struct site_stores *stores, const struct graph_event *event)
     default:
         break;
     }
-    mark_stored(stores, event->target, &target);
+    mark_stored(stores, event->target);
     return true;
 }
 
 static bool knows(const void *user, uint64_t object)
 {
-    const struct site_stores *stores = user;
-    return object_table_has(&stores->live, object);
+    return object_graph_find(&((const struct site_stores *) user)->graph, object) != 0;
 }
 
 #define STORE_KINDS                                                                                \
@@ -387,10 +314,10 @@ static bool knows(const void *user, uint64_t object)
 /* Arrays that are still alive. */
 static void end_arrays(struct site_stores *stores)
 {
-    struct object_cursor cursor = {0};
-    struct live_object object;
-    while (object_table_next(&stores->live, &cursor, &object))
-        end_array(stores, &object);
+    const struct object_graph *graph = &stores->graph;
+    for (uint32_t node = GRAPH_FIRST_NODE; node < graph->node_count; node++)
+        if (graph->nodes[node].object != 0)
+            end_array(stores, node);
 }
 
 static enum step_status replay(struct site_stores *stores, struct step_error *error)
@@ -415,8 +342,12 @@ enum step_status site_stores_count(struct step_reader *reader, struct site_lives
     id_table_init(&stores.arrays, sizeof(uint8_t));
     lives->has_lengths = object_layout_of_trace(reader, &stores.layout);
     enum step_status status = graph_source_init(&stores.source, reader, error);
+    if (status == STEP_STATUS_OK && !graph_source_has_stores(&stores.source))
+        status = STEP_STATUS_END;
+    if (status == STEP_STATUS_OK && !object_graph_init(&stores.graph, false, true))
+        status = no_memory(error);
     if (status == STEP_STATUS_OK)
-        status = graph_source_has_stores(&stores.source) ? replay(&stores, error) : STEP_STATUS_END;
+        status = replay(&stores, error);
     reset(&stores);
     return status;
 }

@@ -225,13 +225,6 @@ struct pass {
     bool wants_ages;
 };
 
-static void add_age(void *user, const struct heap_key *key, uint64_t bytes, uint64_t age_us)
-{
-    struct pass *pass = user;
-    (void) key;
-    heap_ages_add(&pass->found.ages, bytes, age_us);
-}
-
 static enum step_status receive(void *user, struct heap_snapshot *snapshot,
                                 struct step_error *error)
 {
@@ -245,7 +238,7 @@ static enum step_status receive(void *user, struct heap_snapshot *snapshot,
             continue;
         snapshots[i] = *snapshot;
         if (pass->wants_ages)
-            heap_tracker_each_object(&pass->tracker, add_age, pass);
+            heap_ages_find(&pass->tracker, &pass->found.ages);
         return STEP_STATUS_OK;
     }
     heap_snapshot_reset(snapshot);

@@ -43,11 +43,11 @@ static const char *find_traced(const struct input *input, struct object_layout *
 static void print(const struct layout_options *options, const struct layout_totals *totals)
 {
     if (options->json)
-        layout_print_json(totals, stdout);
+        layout_print_json(totals);
     else if (options->csv)
-        layout_print_csv(totals, stdout);
+        layout_print_csv(totals);
     else
-        layout_print_text(totals, options->top, stdout);
+        layout_print_text(totals, options->top);
 }
 
 static enum step_status add_up(const struct layout_options *options, struct input *input,

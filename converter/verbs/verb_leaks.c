@@ -113,7 +113,7 @@ static enum step_status follow(struct leaks_options *options, const char *path, 
         status = status == STEP_STATUS_OK ? input_each(input, leak_tracker_put, &tracker)
                                           : report_error(&error);
         if (status == STEP_STATUS_OK) {
-            status = leak_tracker_finish(&tracker, &error);
+            status = heap_tracker_finish(&tracker.heap, &error);
             if (status != STEP_STATUS_OK)
                 report_error(&error);
         }

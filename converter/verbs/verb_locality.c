@@ -28,8 +28,8 @@ enum step_status verb_locality(int argc, char **argv)
         return arguments.status;
     enum step_status status = reference_distances_read(&distances, arguments.operands[0], &error);
     if (status == STEP_STATUS_OK && as_json)
-        locality_print_json(&distances, stdout);
+        locality_print_json(&distances);
     else if (status == STEP_STATUS_OK)
-        locality_print_text(&distances, top, stdout);
+        locality_print_text(&distances, top);
     return reference_distances_close(&distances, status, &error);
 }

@@ -96,9 +96,9 @@ static enum step_status count(const struct nominal_call *call, struct input *inp
         status = input_report_damage(input);
         nominal.is_incomplete = status != STEP_STATUS_OK;
         if (call->as_json)
-            nominal_print_json(&nominal, stdout);
+            nominal_print_json(&nominal);
         else
-            nominal_print_yaml(&nominal, stdout);
+            nominal_print_yaml(&nominal);
     }
     nominal_reset(&nominal);
     return status;

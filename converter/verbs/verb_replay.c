@@ -64,11 +64,11 @@ static enum step_status report(const struct replay *replay, const struct wanted 
                                struct step_error *error)
 {
     if (wanted->json)
-        replay_print_json(replay, stdout);
+        replay_print_json(replay);
     else if (wanted->csv)
-        replay_print_csv(replay, stdout);
+        replay_print_csv(replay);
     else
-        replay_print_table(replay, stdout);
+        replay_print_table(replay);
     return wanted->svg != NULL
                ? output_file_print(wanted->svg, NULL, replay_print_picture, replay, error)
                : STEP_STATUS_OK;

@@ -31,15 +31,14 @@ struct simulate_options {
     bool json, csv;
 };
 
-static void print(const struct simulate_options *options, const struct simulation *simulation,
-                  const char *path)
+static void print(const struct simulate_options *options, const struct simulation *simulation)
 {
     if (options->json)
-        simulation_print_json(simulation, path, stdout);
+        simulation_print_json(simulation);
     else if (options->csv)
-        simulation_print_csv(simulation, stdout);
+        simulation_print_csv(simulation);
     else
-        simulation_print_text(simulation, path, stdout);
+        simulation_print_text(simulation);
 }
 
 static enum step_status simulate(const struct simulate_options *options, const char *path,
@@ -57,7 +56,7 @@ static enum step_status simulate(const struct simulate_options *options, const c
         return report_unfit(path, "the objects have no sizes, which a simulation needs" NO_SIZES);
     input->unknown_frees = simulation->unknown_frees;
     simulation_finish(simulation);
-    print(options, simulation, path);
+    print(options, simulation);
     if (options->svg != NULL && output_file_print(options->svg, NULL, simulation_print_picture,
                                                   simulation, &error) != STEP_STATUS_OK)
         return report_error(&error);

@@ -18,7 +18,7 @@ struct site_reading {
     bool needs_references;
     /* Looks at the opened trace; returns false, after a report, if it has not what is needed. */
     bool (*accepts)(struct site_reading *reading, const struct input *input, const char *path);
-    void (*print)(const struct site_report *report, FILE *out);
+    void (*print)(const struct site_report *report);
     struct site_report report;
     struct event_selection selected;
     struct site_lives lives;
@@ -106,7 +106,7 @@ static enum step_status read_all(struct site_reading *reading, const char *path,
     report->clusters = &reading->clusters;
     report->advice = &reading->advice;
     report->has_times = event_source_has_times(input->source);
-    reading->print(report, stdout);
+    reading->print(report);
     return input_report_damage(input);
 }
 

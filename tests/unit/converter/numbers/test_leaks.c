@@ -63,7 +63,7 @@ static void run_program(struct program *program, uint64_t sample_interval_bytes)
         if (turn > 1) /* the entry of the turn before */
             drop(program, turn == TURNS - 4 ? kept - 1 : kept, time_ns + 500000);
     }
-    CU_ASSERT_EQUAL_FATAL(leak_tracker_finish(&program->tracker, &error), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(heap_tracker_finish(&program->tracker.heap, &error), STEP_STATUS_OK);
 }
 
 static uint32_t site_of(const struct program *program, const struct leak_row *row)

@@ -86,7 +86,7 @@ static void pass(struct weak_table *table, unsigned deaths, uint64_t *state, siz
 static void test_mix(const struct mix *mix)
 {
     static struct object objects[OBJECTS];
-    struct weak_table table = {0};
+    struct weak_table table = {.first = NULL};
     _Atomic(struct weak_page *) page = NULL;
     uint64_t state = 88172645463325252u, id = 1;
     for (size_t i = 0; i < OBJECTS; i++) {
@@ -118,7 +118,7 @@ static void test_mixes(void)
 /* Objects whose ids follow each other take a word each. */
 static void test_size(void)
 {
-    struct weak_table table = {0};
+    struct weak_table table = {.first = NULL};
     _Atomic(struct weak_page *) page = NULL;
     for (uint64_t i = 1; i <= 100; i++)
         CU_ASSERT_TRUE_FATAL(weak_table_add(&table, &page, i, (jweak) (uintptr_t) (8 * i)));

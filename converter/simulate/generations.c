@@ -20,7 +20,8 @@ static bool append(struct segments *segments)
 bool segments_init(struct segments *segments)
 {
     *segments = (struct segments){.items = NULL};
-    return append(segments) && append(segments);
+    bool ok = append(segments);
+    return append(segments) && ok;
 }
 
 void segments_reset(struct segments *segments)

@@ -288,10 +288,11 @@ static size_t put_levels(struct parquet_encoder *encoder, const struct whole_col
 {
     uint32_t levels[PARQUET_PAGE_ROWS];
     size_t start = encoder->raw.bytes.length, values = 0;
-    for (size_t i = 0; i < count; i++)
-        levels[i] = 1;
-    for (size_t i = 0; rows->validity != NULL && i < count; i++)
-        levels[i] = is_there(rows, from + i);
+    for (size_t i = 0; i < count; i += 8) { /* pages begin at whole bytes */
+        unsigned bits = rows->validity != NULL ? rows->validity[(from + i) / 8] : 0xff;
+        for (size_t k = 0; k < 8; k++)
+            levels[i + k] = bits >> k & 1;
+    }
     for (size_t i = 0; i < count; i++)
         values += levels[i];
     bytes_put_little(&encoder->raw, 0, 4);
@@ -361,6 +362,17 @@ static void put_data_page(const struct parquet_column *column, struct parquet_en
     page->stored_bytes = (uint32_t) (out->bytes.length - page->offset);
 }
 
+/* Moves the values of `size` bytes that are not null together.  Returns their number. */
+static inline __attribute__((always_inline)) size_t gather(const struct whole_column *rows,
+                                                           char *values, size_t size, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_there(rows, i))
+            memmove(values + kept++ * size, values + i * size, size);
+    return kept;
+}
+
 /* Moves the values that are not null together, as their pages have them. */
 static void gather_values(struct parquet_column *column, size_t row_count)
 {
@@ -369,12 +381,10 @@ static void gather_values(struct parquet_column *column, size_t row_count)
     size_t size = whole_column_bytes(rows->type, 1) - before;
     char *values = (char *) rows->values + before;
     column->value_count = row_count;
-    if (column->about->nullable && rows->validity != NULL) {
-        column->value_count = 0;
-        for (size_t i = 0; i < row_count; i++)
-            if (is_there(rows, i))
-                memmove(values + column->value_count++ * size, values + i * size, size);
-    }
+    if (column->about->nullable && rows->validity != NULL)
+        column->value_count = size == sizeof(uint64_t)   ? gather(rows, values, 8, row_count)
+                              : size == sizeof(uint32_t) ? gather(rows, values, 4, row_count)
+                                                         : gather(rows, values, size, row_count);
     for (size_t i = 0; column->added != 0 && i < column->value_count; i++)
         ((uint64_t *) rows->values)[i] += column->added;
 }

@@ -5,7 +5,6 @@
 
 #include <semaphore.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "agent/base/exceptions.h"
@@ -120,8 +119,9 @@ static bool look_at(struct reaper_pass *pass, jweak reference, uint64_t id)
     return true;
 }
 
-static void look_at_page(struct reaper_pass *pass, struct weak_page *page)
+static void look_at_page(void *context, struct weak_page *page)
 {
+    struct reaper_pass *pass = context;
     uint32_t used = atomic_load_explicit(&page->used, memory_order_acquire);
     uint64_t id, next = 0;
     for (uint32_t i = 0; i < used; i++) {
@@ -132,24 +132,6 @@ static void look_at_page(struct reaper_pass *pass, struct weak_page *page)
             page->words[i] = 0;
     }
     bury(pass);
-}
-
-static void look_at_owned(struct reaper_pass *pass)
-{
-    struct weak_page *before = NULL, **link = &pass->table->first;
-    while (*link != NULL) {
-        struct weak_page *page = *link;
-        look_at_page(pass, page);
-        weak_page_squeeze(page);
-        if (before != NULL && weak_page_join(before, page)) {
-            *link = page->next;
-            weak_table_free_page(page);
-            continue;
-        }
-        before = page;
-        link = &page->next;
-    }
-    pass->table->last = before;
 }
 
 /* Returns the pages that threads fill, linked by next_active. */
@@ -187,7 +169,7 @@ static void reaper_pass_over(struct reaper_pass *pass)
     for (; active != NULL; active = active->next_active)
         if (!active->collected)
             look_at_page(pass, active);
-    look_at_owned(pass);
+    weak_table_pass(pass->table, look_at_page, pass);
     if (collections != atomic_load(&passed_collections))
         trim(pass->jni);
     atomic_store(&passed_pages, pages);

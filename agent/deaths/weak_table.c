@@ -75,7 +75,8 @@ void weak_table_collect(struct weak_table *table)
     }
 }
 
-void weak_page_squeeze(struct weak_page *page)
+/* Removes the dead from a collected page. */
+static void squeeze(struct weak_page *page)
 {
     uint32_t used = atomic_load_explicit(&page->used, memory_order_relaxed), kept = 0;
     uint64_t id, next = 0;
@@ -89,7 +90,8 @@ void weak_page_squeeze(struct weak_page *page)
     atomic_store_explicit(&page->used, kept, memory_order_relaxed);
 }
 
-bool weak_page_join(struct weak_page *to, const struct weak_page *page)
+/* Copies all of a collected page to the end of another.  Returns false if there is no room. */
+static bool join(struct weak_page *to, const struct weak_page *page)
 {
     uint32_t used = atomic_load_explicit(&page->used, memory_order_relaxed);
     uint32_t there = atomic_load_explicit(&to->used, memory_order_relaxed);
@@ -98,6 +100,25 @@ bool weak_page_join(struct weak_page *to, const struct weak_page *page)
     memcpy(&to->words[there], page->words, used * sizeof page->words[0]);
     atomic_store_explicit(&to->used, there + used, memory_order_relaxed);
     return true;
+}
+
+void weak_table_pass(struct weak_table *table, void (*look)(void *context, struct weak_page *page),
+                     void *context)
+{
+    struct weak_page *before = NULL, **link = &table->first;
+    while (*link != NULL) {
+        struct weak_page *page = *link;
+        look(context, page);
+        squeeze(page);
+        if (before != NULL && join(before, page)) {
+            *link = page->next;
+            weak_table_free_page(page);
+            continue;
+        }
+        before = page;
+        link = &page->next;
+    }
+    table->last = before;
 }
 
 static void free_pages(struct weak_page *page)

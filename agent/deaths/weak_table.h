@@ -45,10 +45,9 @@ void weak_table_hand_over(struct weak_table *table, struct weak_page *page);
 /* Moves the pages that were handed over to the reaper's list. */
 void weak_table_collect(struct weak_table *table);
 void weak_table_free_page(struct weak_page *page);
-/* Removes the dead from a collected page. */
-void weak_page_squeeze(struct weak_page *page);
-/* Copies all of a collected page to the end of another.  Returns false if there is no room. */
-bool weak_page_join(struct weak_page *to, const struct weak_page *page);
+/* Lets `look` set words of the dead to 0 in each collected page, and moves survivors together. */
+void weak_table_pass(struct weak_table *table, void (*look)(void *context, struct weak_page *page),
+                     void *context);
 /* Frees the collected pages, not the references. */
 void weak_table_reset(struct weak_table *table);
 

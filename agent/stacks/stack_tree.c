@@ -4,7 +4,6 @@
 #include "agent/stacks/stacks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "agent/records/global_stream.h"
 #include "agent/records/methods.h"

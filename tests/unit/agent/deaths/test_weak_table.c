@@ -33,16 +33,23 @@ static bool happens(uint64_t *state, unsigned one_in)
     return one_in != 0 && draw(state) % one_in == 0;
 }
 
-static size_t kill_some(struct weak_page *page, unsigned one_in, uint64_t *state)
+/* What a pass does. */
+struct killing {
+    unsigned one_in;
+    uint64_t *state;
+    size_t dead;
+};
+
+static void kill_some(void *context, struct weak_page *page)
 {
-    size_t dead = 0;
+    struct killing *killing = context;
     uint64_t id, next = 0;
     for (uint32_t i = 0; i < atomic_load(&page->used); i++)
-        if (weak_page_read(page->words[i], &id, &next) != NULL && happens(state, one_in)) {
+        if (weak_page_read(page->words[i], &id, &next) != NULL &&
+            happens(killing->state, killing->one_in)) {
             page->words[i] = 0;
-            dead++;
+            killing->dead++;
         }
-    return dead;
 }
 
 /* Returns how many objects the pages have; each must be one that was added, in the same order. */
@@ -65,24 +72,6 @@ static size_t find_all(const struct weak_page *page, const struct object *object
     return found;
 }
 
-static void pass(struct weak_table *table, unsigned deaths, uint64_t *state, size_t *alive)
-{
-    struct weak_page *before = NULL, **link = &table->first;
-    while (*link != NULL) {
-        struct weak_page *page = *link;
-        *alive -= kill_some(page, deaths, state);
-        weak_page_squeeze(page);
-        if (before != NULL && weak_page_join(before, page)) {
-            *link = page->next;
-            weak_table_free_page(page);
-            continue;
-        }
-        before = page;
-        link = &page->next;
-    }
-    table->last = before;
-}
-
 static void test_mix(const struct mix *mix)
 {
     static struct object objects[OBJECTS];
@@ -98,11 +87,11 @@ static void test_mix(const struct mix *mix)
     }
     weak_table_hand_over(&table, page);
     weak_table_collect(&table);
-    size_t alive = OBJECTS;
-    CU_ASSERT_EQUAL(find_all(table.first, objects), alive);
+    struct killing killing = {.one_in = mix->deaths, .state = &state};
+    CU_ASSERT_EQUAL(find_all(table.first, objects), OBJECTS);
     for (unsigned i = 0; i < ROUNDS; i++) {
-        pass(&table, mix->deaths, &state, &alive);
-        CU_ASSERT_EQUAL_FATAL(find_all(table.first, objects), alive);
+        weak_table_pass(&table, kill_some, &killing);
+        CU_ASSERT_EQUAL_FATAL(find_all(table.first, objects), OBJECTS - killing.dead);
     }
     weak_table_reset(&table);
 }

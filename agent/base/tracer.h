@@ -19,6 +19,7 @@
 #include "agent/base/memory.h"
 #include "capture/clock.h"
 #include "capture/live_map.h"
+#include "capture/trace_file.h"
 #include "steptrace/writer.h"
 
 #define STAMPS_COUNTED UINT64_MAX
@@ -87,8 +88,8 @@ struct session_drain {
     bool errand_succeeded, keeps_apart, started, dismissed;
     _Atomic uint32_t flush_wanted, flush_done;
     struct session_memory memory;
-    uint64_t device, inode; /* of the file, when it was made; 0: not known */
-    uint64_t quiet_from_ns; /* when it began to wait for probes that use the session */
+    struct file_identity identity; /* of the file, when it was made */
+    uint64_t quiet_from_ns;        /* when it began to wait for probes that use the session */
 };
 
 struct session {

@@ -31,7 +31,7 @@
 
 struct made_file {
     char *path;
-    uint64_t device, inode;
+    struct file_identity identity;
 };
 
 /* The lock is held while a trace is replaced, and to change `state`. */
@@ -96,23 +96,22 @@ static void note_file(void)
     if (ring.options->rotate_ns == 0)
         return;
     struct made_file made = {.path = strdup(session->options.file),
-                             .device = session->drain.device,
-                             .inode = session->drain.inode};
+                             .identity = session->drain.identity};
     if (made.path != NULL)
         ring.files[ring.count++] = made;
 }
 
-static bool is_ours(const char *path, uint64_t device, uint64_t inode)
+static bool is_ours(const char *path, struct file_identity identity)
 {
     struct stat about;
-    return lstat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_dev == device &&
-           about.st_ino == inode;
+    return lstat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_dev == identity.device &&
+           about.st_ino == identity.inode;
 }
 
 static void remove_oldest(void)
 {
     struct made_file *oldest = &ring.files[0];
-    if (is_ours(oldest->path, oldest->device, oldest->inode) && unlink(oldest->path) != 0)
+    if (is_ours(oldest->path, oldest->identity) && unlink(oldest->path) != 0)
         log_message("%s: the file cannot be removed (keep=)", oldest->path);
     free(oldest->path);
     memmove(ring.files, ring.files + 1, --ring.count * sizeof *ring.files);
@@ -156,8 +155,8 @@ static void name_first(void)
     const char *file = ring.options->file;
     if (!name_of_first(name, sizeof name))
         return;
-    if (!atomic_load(&session->abandoned) &&
-        is_ours(file, session->drain.device, session->drain.inode) && rename_once(file, name))
+    if (!atomic_load(&session->abandoned) && is_ours(file, session->drain.identity) &&
+        rename_once(file, name))
         return;
     log_message("%s cannot be renamed to %s: the name stands for the first file alone", file, name);
 }

@@ -110,8 +110,7 @@ static bool open_files(struct session *session)
     if (trace_store_open(&wanted, &session->drain.store, &error) != STEP_STATUS_OK)
         return log_error(&error);
     snprintf(session->options.file, sizeof session->options.file, "%s", session->drain.store->path);
-    session->drain.device = session->drain.store->identity.device;
-    session->drain.inode = session->drain.store->identity.inode;
+    session->drain.identity = session->drain.store->identity;
     session->map = session->drain.store->map;
     session->map->run_apart = session->drain.keeps_apart ? apart_run : NULL;
     atomic_store(&session->map->next_object, session->first_object);

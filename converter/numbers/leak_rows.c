@@ -78,22 +78,20 @@ static bool names_site(const char *pattern, const struct heap_sites *sites, uint
     return false;
 }
 
-/* Returns true if a suppression matches the class or a frame of the site, and counts the match. */
-static bool suppressions_have(struct suppressions *suppressions, const struct heap_sites *sites,
-                              const struct heap_key *key)
+/* Returns the first suppression that matches the class or a frame of the site, or NULL. */
+static struct suppression *suppression_of(const struct suppressions *suppressions,
+                                          const struct heap_sites *sites,
+                                          const struct heap_key *key)
 {
     for (size_t i = 0; i < suppressions->count; i++) {
         struct suppression *item = &suppressions->items[i];
         const char *pattern = item->text + item->offset;
-        bool has =
-            item->is_class
+        if (item->is_class
                 ? trace_class_matches(pattern, trace_class_of(sites->names, key->class_id)->name)
-                : names_site(pattern, sites, key->site);
-        item->used += has;
-        if (has)
-            return true;
+                : names_site(pattern, sites, key->site))
+            return item;
     }
-    return false;
+    return NULL;
 }
 
 void suppressions_report_unused(const struct suppressions *suppressions)
@@ -262,13 +260,6 @@ static void leak_trends_fill(const struct leak_tracker *tracker, const uint32_t 
     }
 }
 
-static void leak_trend_merge(struct leak_trend *sum, const struct leak_trend *other)
-{
-    sample_sums_merge(&sum->born, &other->born);
-    sample_sums_merge(&sum->more, &other->more);
-    sample_sums_merge(&sum->fewer, &other->fewer);
-}
-
 /* As for exact traces, growth is limited to that of the births. */
 static struct estimate leak_trend_growth(const struct leak_trend *trend)
 {
@@ -357,7 +348,7 @@ static void find_growth(const struct leak_tracker *tracker, struct leak_row *row
         estimate_growth(row, is_step);
 }
 
-/* Merges rows with equal keys. */
+/* Merges rows with equal keys, and leaves them in the order of their keys. */
 static void merge(struct leak_rows *rows)
 {
     size_t last = 0;
@@ -371,11 +362,6 @@ static void merge(struct leak_rows *rows)
         }
         heap_amount_add(&rows->rows[last].old, &rows->rows[i].old);
         sample_sums_merge(&rows->rows[last].old_samples, &rows->rows[i].old_samples);
-        leak_trend_merge(&rows->rows[last].trend, &rows->rows[i].trend);
-        for (size_t k = 0; k < LEAK_SAMPLES; k++) {
-            rows->rows[last].series[k] += rows->rows[i].series[k];
-            rows->rows[last].births[k] += rows->rows[i].births[k];
-        }
     }
     rows->count = last + 1;
 }
@@ -392,7 +378,7 @@ static uint64_t born_amount(const struct cell_samples *samples, const struct liv
                : 0;
 }
 
-/* Adds the births of all live objects to the rows, which are in the order of their cells. */
+/* Adds the births of all live objects to the rows. */
 static void fill_births(const struct leak_tracker *tracker, const uint32_t *row_of_cell,
                         struct leak_rows *rows)
 {
@@ -410,22 +396,17 @@ static void fill_births(const struct leak_tracker *tracker, const uint32_t *row_
     }
 }
 
-static void add_row(const struct leak_tracker *tracker, size_t cell, unsigned axes,
-                    const struct old_cell *old, struct leak_rows *rows)
+static struct heap_key key_of_row(const struct heap_cells *cells, size_t cell, unsigned axes)
 {
-    struct leak_row *row = &rows->rows[rows->count++];
-    row->key = tracker->heap.cells.items[cell].key;
-    row->key.class_id = (axes & HEAP_BY_CLASS) != 0 ? row->key.class_id : 0;
-    row->key.site = (axes & HEAP_BY_SITE) != 0 ? row->key.site : 0;
-    row->old = old->amount;
-    row->old_samples = old->samples;
-    fill_series(tracker, cell, row);
+    struct heap_key key = cells->items[cell].key;
+    key.class_id = (axes & HEAP_BY_CLASS) != 0 ? key.class_id : 0;
+    key.site = (axes & HEAP_BY_SITE) != 0 ? key.site : 0;
+    return key;
 }
 
-/* Makes a row for each cell with old objects; `row_of_cell`: its number, from 1. */
-static void fill_rows(const struct leak_tracker *tracker, const struct old_cell *old, unsigned axes,
-                      struct suppressions *suppressions, uint32_t *row_of_cell,
-                      struct leak_rows *rows)
+/* Makes rows of the cells with old objects, in the order of their keys. */
+static void make_rows(const struct leak_tracker *tracker, const struct old_cell *old, unsigned axes,
+                      const struct suppressions *suppressions, struct leak_rows *rows)
 {
     const struct heap_cells *cells = &tracker->heap.cells;
     for (size_t i = leak_tracker_first_cell(tracker); i < cells->count; i++) {
@@ -433,13 +414,38 @@ static void fill_rows(const struct leak_tracker *tracker, const struct old_cell 
             continue;
         heap_amount_add(&rows->all, &old[i].amount);
         sample_sums_merge(&rows->all_samples, &old[i].samples);
-        if (suppressions_have(suppressions, &tracker->heap.sites, &cells->items[i].key)) {
+        struct suppression *suppression =
+            suppression_of(suppressions, &tracker->heap.sites, &cells->items[i].key);
+        if (suppression != NULL) {
+            suppression->used++;
             heap_amount_add(&rows->suppressed, &old[i].amount);
             sample_sums_merge(&rows->suppressed_samples, &old[i].samples);
             continue;
         }
-        add_row(tracker, i, axes, &old[i], rows);
-        row_of_cell[i] = (uint32_t) rows->count;
+        struct leak_row *row = &rows->rows[rows->count++];
+        row->key = key_of_row(cells, i, axes);
+        row->old = old[i].amount;
+        row->old_samples = old[i].samples;
+    }
+    merge(rows);
+}
+
+/* Adds to each row what all its cells had over time, also those of which nothing survived: where a
+ * cache was filled is not where its entries are replaced.  `row_of_cell`: the number of each cell's
+ * row, from 1. */
+static void fill_rows(const struct leak_tracker *tracker, unsigned axes,
+                      const struct suppressions *suppressions, uint32_t *row_of_cell,
+                      struct leak_rows *rows)
+{
+    const struct heap_cells *cells = &tracker->heap.cells;
+    for (size_t i = leak_tracker_first_cell(tracker); rows->count > 0 && i < cells->count; i++) {
+        struct leak_row wanted = {.key = key_of_row(cells, i, axes)};
+        struct leak_row *row = bsearch(&wanted, rows->rows, rows->count, sizeof wanted, by_key);
+        if (row == NULL ||
+            suppression_of(suppressions, &tracker->heap.sites, &cells->items[i].key) != NULL)
+            continue;
+        fill_series(tracker, i, row);
+        row_of_cell[i] = (uint32_t) (row - rows->rows) + 1;
     }
     fill_births(tracker, row_of_cell, rows);
     leak_trends_fill(tracker, row_of_cell, rows);
@@ -457,13 +463,14 @@ bool leak_rows_make(const struct leak_tracker *tracker, const struct leak_limits
         used += old[i].amount.objects > 0;
     if (old != NULL && row_of_cell != NULL)
         out->rows = calloc(used + 1, sizeof *out->rows);
-    if (out->rows != NULL)
-        fill_rows(tracker, old, axes, suppressions, row_of_cell, out);
+    if (out->rows != NULL) {
+        make_rows(tracker, old, axes, suppressions, out);
+        fill_rows(tracker, axes, suppressions, row_of_cell, out);
+    }
     free(row_of_cell);
     free(old);
     if (out->rows == NULL)
         return false;
-    merge(out);
     for (size_t i = 0; i < out->count; i++)
         find_growth(tracker, &out->rows[i]);
     qsort(out->rows, out->count, sizeof *out->rows, by_rank);
@@ -497,28 +504,44 @@ static void measure_row(struct measures *measures, enum measure_axis axis, uint3
             row->trend.more.bytes_variance + row->trend.fewer.bytes_variance;
 }
 
-bool leak_rows_measure(const struct leak_rows *rows, const struct leak_tracker *tracker,
-                       enum measure_side side, struct measures *measures)
+/* Adds the rows of the axes `axes` to the sums of `axis`. */
+static bool measure_axis(const struct leak_tracker *tracker, const struct leak_limits *limits,
+                         struct suppressions *suppressions, const uint32_t *site_rows,
+                         enum measure_axis axis, unsigned axes, struct measures *measures,
+                         uint64_t *samples)
 {
-    const struct heap_sites *sites = &tracker->heap.sites;
-    uint32_t *site_rows = measure_sites(measures, sites);
-    uint64_t interval_bytes = tracker->heap.samples.weights.interval_bytes;
-    bool ok = site_rows != NULL && (interval_bytes == 0 || measures_expect_estimates(measures));
-    for (size_t i = 0; ok && i < rows->count; i++) {
-        const struct leak_row *row = &rows->rows[i];
-        uint32_t class_row = measure_class_row(measures, sites->names, row->key.class_id);
-        ok = class_row != 0;
-        if (!ok)
-            break;
-        measure_row(measures, AXIS_PROGRAM, 1, row);
-        measure_row(measures, AXIS_CLASS, class_row, row);
-        measure_row(measures, AXIS_SITE, site_rows[row->key.site], row);
+    struct leak_rows rows;
+    bool ok = leak_rows_make(tracker, limits, axes, suppressions, &rows);
+    for (size_t i = 0; ok && i < rows.count; i++) {
+        const struct heap_key *key = &rows.rows[i].key;
+        uint32_t number = axis == AXIS_SITE ? site_rows[key->site] : 1;
+        if (axis == AXIS_CLASS)
+            number = measure_class_row(measures, tracker->heap.sites.names, key->class_id);
+        ok = number != 0;
+        if (ok)
+            measure_row(measures, axis, number, &rows.rows[i]);
     }
+    *samples = rows.all_samples.samples;
+    leak_rows_reset(&rows);
+    return ok;
+}
+
+bool leak_rows_measure(const struct leak_tracker *tracker, const struct leak_limits *limits,
+                       struct suppressions *suppressions, enum measure_side side,
+                       struct measures *measures)
+{
+    uint32_t *site_rows = measure_sites(measures, &tracker->heap.sites);
+    uint64_t interval_bytes = tracker->heap.samples.weights.interval_bytes, samples = 0;
+    bool ok = site_rows != NULL && (interval_bytes == 0 || measures_expect_estimates(measures)) &&
+              measure_axis(tracker, limits, suppressions, site_rows, AXIS_PROGRAM,
+                           HEAP_BY_CLASS | HEAP_BY_SITE, measures, &samples) &&
+              measure_axis(tracker, limits, suppressions, site_rows, AXIS_CLASS, HEAP_BY_CLASS,
+                           measures, &samples) &&
+              measure_axis(tracker, limits, suppressions, site_rows, AXIS_SITE, HEAP_BY_SITE,
+                           measures, &samples);
     free(site_rows);
     if (ok)
-        measures->runs[measures->run_count++] =
-            (struct measure_run){.side = side,
-                                 .sample_interval_bytes = interval_bytes,
-                                 .samples = rows->all_samples.samples};
+        measures->runs[measures->run_count++] = (struct measure_run){
+            .side = side, .sample_interval_bytes = interval_bytes, .samples = samples};
     return ok;
 }

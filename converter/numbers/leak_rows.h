@@ -116,10 +116,11 @@ bool leak_rows_make(const struct leak_tracker *tracker, const struct leak_limits
                     unsigned axes, struct suppressions *suppressions, struct leak_rows *out);
 void leak_rows_reset(struct leak_rows *rows);
 
-/* Adds the rows as a run of measures for gates, each under its class and site.  Returns false if
- * memory runs out. */
-bool leak_rows_measure(const struct leak_rows *rows, const struct leak_tracker *tracker,
-                       enum measure_side side, struct measures *measures);
+/* Adds a run of measures for gates.  Growth is that of the rows by class for a class, by site for a
+ * site, and the sum of the rows by both for the program.  Returns false if memory runs out. */
+bool leak_rows_measure(const struct leak_tracker *tracker, const struct leak_limits *limits,
+                       struct suppressions *suppressions, enum measure_side side,
+                       struct measures *measures);
 
 /* Prints leaks as text and as JSON. */
 struct leak_report {

@@ -51,17 +51,14 @@ static bool take_axes(void *unsigned_target, const char *value, const char **fau
     return false;
 }
 
-/* Adds a run by class and site, independent of the table's axes: for gates, and to compare with the
- * baseline. */
+/* Adds a run, independent of the table's axes: for gates, and to compare with the baseline. */
 static enum step_status measure(struct leaks_options *options, const struct leak_tracker *tracker,
                                 enum measure_side side)
 {
-    struct leak_rows rows;
-    bool ok = leak_rows_make(tracker, &options->limits, HEAP_BY_CLASS | HEAP_BY_SITE,
-                             &options->suppressions, &rows) &&
-              leak_rows_measure(&rows, tracker, side, &options->measures);
-    leak_rows_reset(&rows);
-    return ok ? STEP_STATUS_OK : report_no_memory();
+    return leak_rows_measure(tracker, &options->limits, &options->suppressions, side,
+                             &options->measures)
+               ? STEP_STATUS_OK
+               : report_no_memory();
 }
 
 static enum step_status print_rows(struct leaks_options *options, const char *path,

@@ -39,10 +39,8 @@ static void drop(struct program *program, uint64_t object, uint64_t time_ns)
         &(struct trace_event){.kind = EVENT_OBJECT_FREE, .time_ns = time_ns, .object = object});
 }
 
-/* Each turn ends in a collection.  The cache replaces its entry each time. */
-static void run_program(struct program *program, uint64_t sample_interval_bytes)
+static void begin(struct program *program, uint64_t sample_interval_bytes)
 {
-    struct step_error error = {.offset = STEP_NO_OFFSET};
     trace_names_init(&program->names);
     program->number = 0;
     for (uint32_t id = 1; id < SITES; id++) {
@@ -53,6 +51,13 @@ static void run_program(struct program *program, uint64_t sample_interval_bytes)
     CU_ASSERT_FATAL(leak_tracker_init(&program->tracker, &program->names, false, NULL));
     if (sample_interval_bytes != 0)
         sample_weights_init(&program->tracker.heap.samples.weights, sample_interval_bytes);
+}
+
+/* Each turn ends in a collection.  The cache replaces its entry each time. */
+static void run_program(struct program *program, uint64_t sample_interval_bytes)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    begin(program, sample_interval_bytes);
     for (uint64_t turn = 1; turn <= TURNS; turn++) {
         uint64_t time_ns = turn * 1000000, kept = program->number;
         make(program, NO_STACK, 1000, time_ns);
@@ -143,10 +148,50 @@ static void test_few_samples(void)
     trace_names_reset(&program.names);
 }
 
+/* A cache is filled at one site and its entries are replaced at another, one a turn. */
+static void run_cache(struct program *program, uint64_t sample_interval_bytes)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    begin(program, sample_interval_bytes);
+    for (uint64_t i = 0; i < TURNS; i++)
+        make(program, BIG, 50, 1000000);
+    for (uint64_t turn = 1; turn <= TURNS; turn++) {
+        make(program, CACHE, 50, turn * 1000000 + 100000);
+        drop(program, turn, turn * 1000000 + 500000);
+    }
+    CU_ASSERT_EQUAL_FATAL(heap_tracker_finish(&program->tracker.heap, &error), STEP_STATUS_OK);
+}
+
+/* The row of a class has the objects of all its sites, also of those of which nothing survived. */
+static void test_other_sites(void)
+{
+    static struct program program;
+    struct suppressions none = {.count = 0};
+    struct leak_limits limits = {.survived = 0};
+    struct leak_rows rows;
+    for (uint64_t interval_bytes = 0; interval_bytes < 2; interval_bytes++) {
+        run_cache(&program, interval_bytes);
+        CU_ASSERT_FATAL(leak_rows_make(&program.tracker, &limits, HEAP_BY_CLASS, &none, &rows));
+        CU_ASSERT_EQUAL_FATAL(rows.count, 1);
+        CU_ASSERT_DOUBLE_EQUAL(rows.rows[0].slope, 0, 1e-6);
+        for (size_t i = 0; i < program.tracker.sample_count; i++)
+            CU_ASSERT_EQUAL(rows.rows[0].series[i], TURNS * 50);
+        leak_rows_reset(&rows);
+        CU_ASSERT_FATAL(leak_rows_make(&program.tracker, &limits, HEAP_BY_SITE, &none, &rows));
+        CU_ASSERT_EQUAL_FATAL(rows.count, 1);
+        CU_ASSERT_EQUAL(site_of(&program, &rows.rows[0]), CACHE);
+        CU_ASSERT_DOUBLE_EQUAL(rows.rows[0].slope, 50, 1e-6);
+        leak_rows_reset(&rows);
+        leak_tracker_reset(&program.tracker);
+        trace_names_reset(&program.names);
+    }
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("leaks", NULL, NULL);
     CU_add_test(suite, "order", test_order);
     CU_add_test(suite, "sure samples", test_sure_samples);
     CU_add_test(suite, "few samples", test_few_samples);
+    CU_add_test(suite, "other sites", test_other_sites);
 }

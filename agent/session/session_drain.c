@@ -28,7 +28,9 @@
 #define WORST_RATIO 4u
 #define LIKELY_RATIO 24u
 /* How long a call of the writer process may take, whatever finish= says. */
-#define LEAST_ANSWER_NS UINT64_C(2000000000)
+#define LEAST_ANSWER_NS (2 * SECOND_NS)
+/* The same once the trace is to end while the program goes on: half of what a command waits. */
+#define STOP_ANSWER_NS (COMMAND_PATIENCE_NS / 2)
 
 /* Definitions are not counted as records: their chunk is released only after they are written. */
 static void take_full_global(struct drain *drain, struct live_chunk_ref *ref)
@@ -144,8 +146,9 @@ bool session_drain_gives_up(void *data, uint64_t waited_ns)
 {
     const struct session *session = data;
     bool is_stopped = atomic_load(&session->end_wanted) || session->ending;
-    return waited_ns >= LEAST_ANSWER_NS &&
-           (has_waited(session) || (is_stopped && waited_ns >= session->options.finish_ns));
+    if (has_waited(session))
+        return waited_ns >= LEAST_ANSWER_NS;
+    return is_stopped && waited_ns >= STOP_ANSWER_NS && waited_ns >= session->options.finish_ns;
 }
 
 /* Returns true if the session must end, and sets the reason. */

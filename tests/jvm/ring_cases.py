@@ -9,6 +9,7 @@ import re
 import signal
 import struct
 import subprocess
+import threading
 import time
 
 import drivers
@@ -154,6 +155,31 @@ def ring_frozen(session):
     require(least <= made <= 250000, f"{made} objects, {least} before")
 
 
+def ring_stopped(session):
+    """The disk hangs while a trace is stopped, for longer than finish= (which is of the JVM's end): the
+    command waits, and nothing is missing."""
+    with small_disk(session) as mount:
+        process = session.start(session.java("Beats", "-XX:+EnableDynamicAgentLoading"))
+        try:
+            expect_line(process, "beating")
+            drivers.load(session, process.pid, "file=disk/run.step,ring=memory,buffer=8m,finish=1s")
+            beat(process, 5)
+            freeze(mount, True)
+            thaw = threading.Timer(4, freeze, (mount, False))
+            thaw.start()
+            try:
+                drivers.load(session, process.pid, "stop")
+            finally:
+                thaw.join()
+            session.step("check", "disk/run.step")
+            finish(process)
+            made = allocated(session, "facts/Beats$Beaten", file="disk/run.step")
+        finally:
+            process.kill()
+            process.wait()
+    require(made == 50000, f"{made} objects")
+
+
 def in_container(session, words):
     """The command line in a PID namespace of its own, in which it is process 1."""
     probe = session.run(["unshare", "-pf", "--mount-proc", "true"])
@@ -246,5 +272,5 @@ def ring_not_possible(session):
 
 
 TABLE = {function.__name__: function for function in (
-    ring_truncated, ring_frozen, ring_container, ring_writer_killed, ring_given_back,
+    ring_truncated, ring_frozen, ring_stopped, ring_container, ring_writer_killed, ring_given_back,
     ring_not_possible)}

@@ -3,7 +3,6 @@
 #include "converter/base/quantity.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,17 +26,17 @@ static struct quantity scale(double value, const struct unit *units, unsigned co
     return quantity;
 }
 
-static bool uses_steps;
+bool quantity_counts_steps;
 
 void quantity_note_clock(const char *clock)
 {
     if (clock != NULL && strcmp(clock, STEP_LIVE_CLOCK_NONE) == 0)
-        uses_steps = true;
+        quantity_counts_steps = true;
 }
 
 struct quantity quantity_of_ns(double ns)
 {
-    if (uses_steps) {
+    if (quantity_counts_steps) {
         struct quantity steps = quantity_of_count((uint64_t) (ns + 0.5));
         strcat(steps.text, ns == 1 ? " step" : " steps");
         return steps;

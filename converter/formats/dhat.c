@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/base/quantity.h"
 #include "converter/heap/heap_writer.h"
 #include "format/core/grow.h"
 #include "format/json/json_output.h"
@@ -104,13 +105,13 @@ static void put_head(struct dhat_file *file, const struct heap_snapshot *snapsho
     json_bool(json, "bklt", true);
     json_bool(json, "bkacc", false);
     json_text(json, "bksu", "objects");
-    json_text(json, "tu", "\xc2\xb5s");
-    json_text(json, "Mtu", "s");
+    json_text(json, "tu", quantity_counts_steps ? "steps" : "\xc2\xb5s");
+    json_text(json, "Mtu", quantity_counts_steps ? "Msteps" : "s");
     json_number(json, "tuth", 10);
     json_bytes(json, "cmd", step_text(file->base.title != NULL ? file->base.title : "java"));
     json_number(json, "pid", file->base.process);
-    json_number(json, "tg", file->peak_ns / 1000);
-    json_number(json, "te", snapshot->time_ns / 1000);
+    json_number(json, "tg", quantity_age_of(file->peak_ns));
+    json_number(json, "te", quantity_age_of(snapshot->time_ns));
 }
 
 static void put_frames(struct dhat_file *file)

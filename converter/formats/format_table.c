@@ -161,6 +161,20 @@ static enum step_status trace_open(const char *path, const struct trace_format *
     return format->open_source(path, selected, out, error);
 }
 
+/* Says once that times of options are compared with steps. */
+static void report_steps(const char *path, const struct event_selection *selected)
+{
+    static bool is_reported;
+    bool has_times =
+        selected->from_ns != 0 || selected->to_ns != UINT64_MAX || selected->lifetime.is_set;
+    if (quantity_counts_steps && has_times && !is_reported)
+        report_line(
+            "%s has no clock (resolution=none): times to select by are compared with steps, "
+            "one more with each collection",
+            path);
+    is_reported = quantity_counts_steps && has_times;
+}
+
 enum step_status trace_open_events(const char *path, const struct trace_format *format,
                                    const struct event_selection *selected,
                                    struct event_source **out, struct alloc_source **made_of,
@@ -175,6 +189,7 @@ enum step_status trace_open_events(const char *path, const struct trace_format *
         *made_of = status == STEP_STATUS_OK ? trace.allocs : NULL;
     if (status == STEP_STATUS_OK)
         quantity_note_clock(event_source_property(*out, "clock"));
+    report_steps(path, selected);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "converter/base/estimate_text.h"
+#include "converter/base/quantity.h"
 #include "converter/heap/heap_tracker.h"
 #include "format/core/grow.h"
 
@@ -48,7 +49,7 @@ static bool keep_death(struct cell_samples *samples, const struct live_object *o
 bool cell_samples_remove(struct cell_samples *samples, const struct live_object *object,
                          const struct trace_event *event)
 {
-    uint64_t death_us = event->time_ns / 1000;
+    uint64_t death_us = quantity_age_of(event->time_ns);
     if (!cell_samples_are_counted(samples))
         return true;
     struct trace_event death = *event; /* events of untracked sources lack the size */
@@ -127,7 +128,7 @@ bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snaps
 {
     struct cell_samples *cells = &tracker->samples;
     size_t count = tracker->cells.count, row = 0;
-    uint64_t now_us = snapshot->time_ns / 1000;
+    uint64_t now_us = quantity_age_of(snapshot->time_ns);
     if (!cell_samples_are_counted(cells))
         return true;
     double *ages_us = calloc(count + 1, sizeof *ages_us);
@@ -157,7 +158,7 @@ bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snaps
     free(ages_us);
     sum_amounts(snapshot);
     cells->has_previous = true;
-    cells->previous_us = tracker->now_ns / 1000;
+    cells->previous_us = quantity_age_of(tracker->now_ns);
     return true;
 }
 

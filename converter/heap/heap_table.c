@@ -134,8 +134,9 @@ static bool has_ages(const struct row_list *list)
 
 static struct quantity mean_age(const struct heap_amount *amount)
 {
-    return quantity_of_ns(
-        amount->objects > 0 ? 1000.0 * (double) amount->ages_us / (double) amount->objects : 0);
+    return quantity_of_ns(amount->objects > 0
+                              ? quantity_of_age((double) amount->ages_us / (double) amount->objects)
+                              : 0);
 }
 
 /* Values near zero may be noise. */
@@ -202,7 +203,8 @@ static void put_numbers_json(const struct row_list *list, const struct heap_chan
         json_number(json, "after_objects", amount->objects);
         json_number(json, "after_bytes", amount->bytes);
     } else if (has_ages(list) && amount->objects > 0) {
-        json_number(json, "mean_age_ns", amount->ages_us / amount->objects * 1000);
+        json_number(json, "mean_age_ns",
+                    amount->ages_us / amount->objects * (quantity_counts_steps ? 1 : 1000));
     }
 }
 

@@ -10,6 +10,7 @@
 #include "converter/base/arguments.h"
 #include "converter/base/error_report.h"
 #include "converter/base/estimate_text.h"
+#include "converter/base/quantity.h"
 #include "converter/trace/trace_filter.h"
 
 #define LINE_MOST 512u
@@ -130,12 +131,12 @@ static struct old_cell *old_by_cell(const struct leak_tracker *tracker,
                                     const struct leak_limits *limits)
 {
     struct old_cell *old = calloc(tracker->heap.cells.count + 1, sizeof *old);
-    uint64_t now_us = tracker->heap.now_ns / 1000;
+    uint64_t now_us = quantity_age_of(tracker->heap.now_ns);
     struct object_cursor cursor = {0};
     struct live_object object;
     while (old != NULL && object_table_next(&tracker->heap.live, &cursor, &object)) {
         uint64_t age_us = now_us > object.value ? now_us - object.value : 0;
-        if (age_us >= limits->age_ns / 1000 &&
+        if (age_us >= quantity_age_of(limits->age_ns) &&
             leak_tracker_survived(tracker, object.value) >= limits->survived)
             add_old(&old[object.class_id], &object, age_us, &tracker->heap.samples);
     }

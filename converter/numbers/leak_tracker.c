@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "converter/base/estimate_text.h"
+#include "converter/base/quantity.h"
 #include "format/core/grow.h"
 
 void leak_tracker_reset(struct leak_tracker *tracker)
@@ -103,12 +104,14 @@ enum step_status leak_tracker_put(void *user, const struct trace_event *events, 
     return heap_tracker_put(&((struct leak_tracker *) user)->heap, events, count, error);
 }
 
+/* Without a clock a collection has the time of what was born before its end. */
 uint64_t leak_tracker_survived(const struct leak_tracker *tracker, uint64_t born_us)
 {
+    uint64_t after = quantity_counts_steps ? born_us : born_us + 1;
     size_t low = 0, high = tracker->time_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (tracker->times_ns[middle] / 1000 > born_us)
+        if (quantity_age_of(tracker->times_ns[middle]) >= after)
             high = middle;
         else
             low = middle + 1;

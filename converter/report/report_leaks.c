@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the rows of `steptrace leaks` for the page.  Frames are numbered, since the sites of leaks
  * share most of them. */
+#include "converter/base/quantity.h"
 #include "converter/numbers/leak_rows.h"
 #include "converter/report/report_data.h"
 #include "format/json/json_output.h"
@@ -25,7 +26,7 @@ static void put_row(struct json_output *json, const struct leak_tracker *tracker
     json_begin_array(json, NULL);
     json_number(json, NULL, row->old.objects);
     json_number(json, NULL, row->old.bytes);
-    json_real(json, NULL, 1000.0 * (double) row->old.ages_us / (double) row->old.objects);
+    json_real(json, NULL, quantity_of_age((double) row->old.ages_us / (double) row->old.objects));
     json_real(json, NULL, row->slope);
     json_real(json, NULL, row->fit);
     json_begin_array(json, NULL);

@@ -26,5 +26,7 @@ void death_dates_put_json(const struct death_dates *dates, struct json_output *j
     json_number(json, "bound", dates->bound);
     json_number(json, "by_collection", dates->by_collection);
     json_number(json, "by_free", dates->freed);
+    if (quantity_counts_steps)
+        json_bool(json, "clock", false);
     json_end_object(json);
 }

@@ -211,6 +211,23 @@ def no_times(session):
             f"convert tells nanoseconds: {shown(converted.stderr)}")
 
 
+def no_times_leaks(session):
+    """Survivors and ages without a clock: what SampledLeak.java keeps.  Two collections may be one of the trace."""
+    result = session.run(session.java("SampledLeak", agent="file=run.step,resolution=none,stack=16"))
+    require(result.returncode == 0, f"it ends with {result.returncode}")
+    found = json.loads(session.step("leaks", "--json", "--by=class", "--top=0", "run.step"))
+    nodes = {row["class"]: row for row in found["rows"]}["facts/SampledLeak$Node"]
+    print(f"{nodes}, {found['collections']} collections")
+    require(found["deaths"]["clock"] is False, "leaks --json tells nanoseconds")
+    require(40_000 <= nodes["objects"] <= 64_000 and 1 < nodes["mean_age_ns"] < found["collections"] + 3
+            and nodes["growth_bytes_per_collection"] > 0, f"leaks: {nodes}")
+    heap = json.loads(session.step("heap", "--json", "--at=end", "--top=0", "run.step"))
+    nodes = {row["class"]: row for row in heap["rows"]}["facts/SampledLeak$Node"]
+    require(nodes["objects"] == 64_000 and nodes["mean_age_ns"] > 1, f"heap: {nodes}")
+    told = session.run([session.steptrace, "stats", "--lifetime=<10ms", "run.step"])
+    require(told.returncode == 0 and b"compared with steps" in told.stderr, "a lifetime is compared with steps")
+
+
 def small_buffer(session):
     program_with(session, "HotAllocations", "buffer=1m,overflow=block")
     info = json.loads(session.step("info", "--json", "run.step"))["properties"]
@@ -413,9 +430,8 @@ def record(session):
 
 TABLE = {function.__name__: function for function in (
     unwritable, unknown_options, help_option, options_file, file_name, event_sets, no_existing,
-    resolution, no_times, small_buffer, overflow_drop, level, no_program, terminated, unfinished,
-    limit, full_disk,
-    full_disk_at_start, attach_faults, readers, record, heap_exports.heap_exports, jfr_exports.jfr_exports)}
+    resolution, no_times, no_times_leaks, small_buffer, overflow_drop, level, no_program, terminated,
+    unfinished, limit, full_disk, full_disk_at_start, attach_faults, readers, record, heap_exports.heap_exports, jfr_exports.jfr_exports)}
 TABLE.update(engine_cases.TABLE)
 TABLE.update(engine_choice_cases.TABLE)
 TABLE.update(class_fields.TABLE)

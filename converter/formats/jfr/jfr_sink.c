@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/base/quantity.h"
 #include "converter/formats/jfr/jfr_types.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/trace/call_events.h"
@@ -402,10 +403,11 @@ static void put_jvm(struct jfr_sink *sink)
     jfr_event_end(&sink->file);
 }
 
-/* Microseconds as nanoseconds, or unknown if there are too many. */
+/* Microseconds as nanoseconds (steps as steps), or unknown if there are too many. */
 static uint64_t lifetime_ns(uint64_t lifetime_us)
 {
-    return lifetime_us <= INT64_MAX / 1000 ? lifetime_us * 1000 : JFR_UNKNOWN;
+    uint64_t unit_ns = quantity_counts_steps ? 1 : 1000;
+    return lifetime_us <= INT64_MAX / unit_ns ? lifetime_us * unit_ns : JFR_UNKNOWN;
 }
 
 static void put_lifetime(struct jfr_sink *sink, const struct heap_row *row, uint64_t time_ns)

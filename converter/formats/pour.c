@@ -121,13 +121,11 @@ static void report_lacks(const struct flow *flow)
     if (needs == FORMAT_NEEDS_CALLS)
         return;
     if (lacks(flow, EVENT_OBJECT_ALLOC)) {
-        report_line("%s: has no allocations (the agent's option events=alloc)", source->path);
+        report_no_allocations(source->path);
         return;
     }
     if (!is_native && lacks(flow, EVENT_OBJECT_FREE))
-        report_line("%s: has no deaths, so all objects are alive (the agent's option events=free; "
-                    "collections find deaths)",
-                    source->path);
+        report_no_deaths(source->path);
     if (needs != FORMAT_NEEDS_ALLOCATIONS && !flow->has_sites)
         report_no_stacks(source->path);
 }

@@ -203,6 +203,8 @@ bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *n
 enum step_status heap_tracker_weigh(struct heap_tracker *tracker, struct event_source *source,
                                     struct step_error *error)
 {
+    tracker->deaths.are_missing =
+        (event_source_not_recorded(source) & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
     return sample_weights_read(&tracker->samples.weights, source, error);
 }
 

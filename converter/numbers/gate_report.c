@@ -352,6 +352,25 @@ static bool print_junit(const void *user, FILE *out)
     return ok;
 }
 
+/* For a metric that not all runs have. */
+static void refuse(const struct gate_rule *rule, const struct measures *measures,
+                   struct step_error *error)
+{
+    const struct metric *metric = rule->metric;
+    uint32_t lacks = measures->lacks_kinds & metric->needs;
+    const char *text = "'%s': a trace of engine=sampled has no estimate of %s";
+    if ((lacks & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
+        text = "'%s': a trace without allocations (the agent's option events=alloc) has no %s";
+    else if ((lacks & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0)
+        text = "'%s': a trace without deaths (the agent's option events=free) has no %s";
+    else if (lacks != 0)
+        text = "'%s': a trace without method events (the agent's option events=method) has no %s";
+    else if (measures->lacks_times && metric->unit == UNIT_TIME)
+        text = "'%s': a trace without a clock (resolution=none) has no %s";
+    step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET, text, rule->text,
+                   metric->name);
+}
+
 enum step_status gates_judge(const struct gates *gates, const char *verb,
                              const struct measures *measures, int *exit_code)
 {
@@ -362,11 +381,7 @@ enum step_status gates_judge(const struct gates *gates, const char *verb,
         if (measures_have(measures, gates->rules[i].metric))
             continue;
         free(verdicts);
-        step_error_set(&error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
-                       measures->lacks_times && gates->rules[i].metric->unit == UNIT_TIME
-                           ? "'%s': a trace without a clock (resolution=none) has no %s"
-                           : "'%s': a trace of engine=sampled has no estimate of %s",
-                       gates->rules[i].text, gates->rules[i].metric->name);
+        refuse(&gates->rules[i], measures, &error);
         return report_error(&error);
     }
     if (verdicts == NULL)

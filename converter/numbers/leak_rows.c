@@ -541,6 +541,8 @@ bool leak_rows_measure(const struct leak_tracker *tracker, const struct leak_lim
               measure_axis(tracker, limits, suppressions, site_rows, AXIS_SITE, HEAP_BY_SITE,
                            measures, &samples);
     free(site_rows);
+    if (tracker->heap.deaths.are_missing)
+        measures->lacks_kinds |= TRACE_KIND_BIT(EVENT_OBJECT_FREE);
     if (ok)
         measures->runs[measures->run_count++] = (struct measure_run){
             .side = side, .sample_interval_bytes = interval_bytes, .samples = samples};

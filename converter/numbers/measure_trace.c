@@ -45,6 +45,8 @@ bool measure_heap(struct measures *measures, const struct heap_sites *sites,
         add(measures, AXIS_SITE, site_rows[row->key.site], row);
     }
     free(site_rows);
+    if (snapshot->deaths.are_missing)
+        measures->lacks_kinds |= TRACE_KIND_BIT(EVENT_OBJECT_FREE);
     if (ok)
         measures->runs[measures->run_count++] =
             (struct measure_run){.side = side,
@@ -242,29 +244,12 @@ static bool fold_calls(struct folding *folding)
 }
 
 /* Returns the kinds of events that were recorded according to the trace's properties, else those
- * seen. A selection leaves out some. */
+ * seen.  A selection leaves out some. */
 static uint32_t recorded_kinds(const struct event_source *source, uint32_t seen)
 {
-    static const struct {
-        const char *word;
-        uint32_t kind;
-    } words[] = {{"alloc", TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)},
-                 {"free", TRACE_KIND_BIT(EVENT_OBJECT_FREE)},
-                 {"method", TRACE_KIND_BIT(EVENT_METHOD_ENTRY)}};
-    const char *text = event_source_property(source, "events");
-    uint32_t kinds = 0;
-    for (size_t i = 0; text == NULL && i < sizeof words / sizeof words[0]; i++)
-        kinds |= words[i].kind;
-    if (text == NULL)
-        return event_selection_is_all(&source->filter.selected) ? seen : kinds;
-    while (*text != '\0') {
-        size_t length = strcspn(text, "+");
-        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-            if (strlen(words[i].word) == length && memcmp(words[i].word, text, length) == 0)
-                kinds |= words[i].kind;
-        text += length + (text[length] == '+');
-    }
-    return kinds;
+    bool is_seen = event_source_property(source, "events") == NULL &&
+                   event_selection_is_all(&source->filter.selected);
+    return is_seen ? seen : TRACE_ALL_KINDS & ~event_source_not_recorded(source);
 }
 
 static void note_run(struct folding *folding, const struct event_source *source, const char *path,
@@ -292,6 +277,10 @@ static void note_run(struct folding *folding, const struct event_source *source,
     snprintf(run->program, sizeof run->program, "%s", program != NULL ? program : "");
     measure->curve = NULL;
     folding->measures->lacks_times |= !run->has_times;
+    /* a program in which nothing died has no deaths, either */
+    folding->measures->lacks_kinds |=
+        event_source_not_recorded(source) |
+        (~run->kinds & (TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_METHOD_ENTRY)));
     uint64_t *all = measures_sums(folding->measures, AXIS_PROGRAM, 1, folding->run);
     all[SUM_COLLECTIONS] = measure->heap.collections;
     all[SUM_DURATION_NS] = measure->last_ns - measure->first_ns;

@@ -10,29 +10,39 @@
 #include "converter/base/error_report.h"
 #include "format/core/grow.h"
 
+/* What a metric needs.  Without deaths all objects would count as alive. */
+#define BIRTHS TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)
+#define LIVES (BIRTHS | TRACE_KIND_BIT(EVENT_OBJECT_FREE))
+#define CALLS TRACE_KIND_BIT(EVENT_METHOD_ENTRY)
+
 const struct metric metrics[] = {
-    {"allocated", "allocated", UNIT_BYTES, SUM_ALLOCATED_BYTES, METRICS_OF_TRACES, true},
-    {"allocated_objects", "objects", UNIT_COUNT, SUM_ALLOCATED_OBJECTS, METRICS_OF_TRACES, true},
-    {"freed", "freed", UNIT_BYTES, SUM_FREED_BYTES, METRICS_OF_TRACES, true},
-    {"freed_objects", "freed objects", UNIT_COUNT, SUM_FREED_OBJECTS, METRICS_OF_TRACES, true},
-    {"alive_at_peak", "at peak", UNIT_BYTES, SUM_PEAK_BYTES, METRICS_OF_TRACES, false},
+    {"allocated", "allocated", UNIT_BYTES, SUM_ALLOCATED_BYTES, METRICS_OF_TRACES, true, BIRTHS},
+    {"allocated_objects", "objects", UNIT_COUNT, SUM_ALLOCATED_OBJECTS, METRICS_OF_TRACES, true,
+     BIRTHS},
+    {"freed", "freed", UNIT_BYTES, SUM_FREED_BYTES, METRICS_OF_TRACES, true, LIVES},
+    {"freed_objects", "freed objects", UNIT_COUNT, SUM_FREED_OBJECTS, METRICS_OF_TRACES, true,
+     LIVES},
+    {"alive_at_peak", "at peak", UNIT_BYTES, SUM_PEAK_BYTES, METRICS_OF_TRACES, false, LIVES},
     {"alive_at_peak_objects", "objects at peak", UNIT_COUNT, SUM_PEAK_OBJECTS, METRICS_OF_TRACES,
-     false},
-    {"alive_at_end", "at end", UNIT_BYTES, SUM_END_BYTES, METRICS_OF_TRACES, true},
-    {"alive_at_end_objects", "objects at end", UNIT_COUNT, SUM_END_OBJECTS, METRICS_OF_TRACES,
-     true},
-    {"lifetime", "mean life", UNIT_TIME, SUM_LIVED_US, METRICS_OF_TRACES, false},
-    {"calls", "calls", UNIT_COUNT, SUM_CALLS, METRICS_OF_TRACES, false},
-    {"exceptions", "exceptions", UNIT_COUNT, SUM_EXCEPTIONS, METRICS_OF_TRACES, false},
-    {"own_time", "itself", UNIT_TIME, SUM_OWN_NS, METRICS_OF_TRACES, false},
-    {"time", "with inner", UNIT_TIME, SUM_TIME_NS, METRICS_OF_TRACES, false},
-    {"collections", "collections", UNIT_COUNT, SUM_COLLECTIONS, METRICS_OF_TRACES, false},
-    {"duration", "duration", UNIT_TIME, SUM_DURATION_NS, METRICS_OF_TRACES, true},
-    {"leaked", "leaked", UNIT_BYTES, SUM_LEAKED_BYTES, METRICS_OF_LEAKS, true},
-    {"leaked_objects", "leaked objects", UNIT_COUNT, SUM_LEAKED_OBJECTS, METRICS_OF_LEAKS, true},
-    {"growth", "growth", UNIT_BYTES, SUM_GROWTH_BYTES, METRICS_OF_LEAKS, true},
-    {"alive", "alive", UNIT_BYTES, SUM_ALIVE_BYTES, METRICS_OF_HEAPS, true},
-    {"alive_objects", "alive objects", UNIT_COUNT, SUM_ALIVE_OBJECTS, METRICS_OF_HEAPS, true},
+     false, LIVES},
+    {"alive_at_end", "at end", UNIT_BYTES, SUM_END_BYTES, METRICS_OF_TRACES, true, LIVES},
+    {"alive_at_end_objects", "objects at end", UNIT_COUNT, SUM_END_OBJECTS, METRICS_OF_TRACES, true,
+     LIVES},
+    {"lifetime", "mean life", UNIT_TIME, SUM_LIVED_US, METRICS_OF_TRACES, false, LIVES},
+    {"calls", "calls", UNIT_COUNT, SUM_CALLS, METRICS_OF_TRACES, false, CALLS},
+    {"exceptions", "exceptions", UNIT_COUNT, SUM_EXCEPTIONS, METRICS_OF_TRACES, false, CALLS},
+    {"own_time", "itself", UNIT_TIME, SUM_OWN_NS, METRICS_OF_TRACES, false, CALLS},
+    {"time", "with inner", UNIT_TIME, SUM_TIME_NS, METRICS_OF_TRACES, false, CALLS},
+    {"collections", "collections", UNIT_COUNT, SUM_COLLECTIONS, METRICS_OF_TRACES, false,
+     TRACE_KIND_BIT(EVENT_OBJECT_FREE)},
+    {"duration", "duration", UNIT_TIME, SUM_DURATION_NS, METRICS_OF_TRACES, true, 0},
+    {"leaked", "leaked", UNIT_BYTES, SUM_LEAKED_BYTES, METRICS_OF_LEAKS, true, LIVES},
+    {"leaked_objects", "leaked objects", UNIT_COUNT, SUM_LEAKED_OBJECTS, METRICS_OF_LEAKS, true,
+     LIVES},
+    {"growth", "growth", UNIT_BYTES, SUM_GROWTH_BYTES, METRICS_OF_LEAKS, true, LIVES},
+    {"alive", "alive", UNIT_BYTES, SUM_ALIVE_BYTES, METRICS_OF_HEAPS, true, LIVES},
+    {"alive_objects", "alive objects", UNIT_COUNT, SUM_ALIVE_OBJECTS, METRICS_OF_HEAPS, true,
+     LIVES},
 };
 const size_t metric_count = sizeof metrics / sizeof metrics[0];
 

@@ -61,6 +61,7 @@ struct metric {
     enum measure_sum sum;
     enum metric_group group;
     bool is_of_samples; /* a sampled trace has it, or an estimate of it */
+    uint32_t needs;     /* kinds of events (TRACE_KIND_BIT) */
 };
 
 extern const struct metric metrics[];
@@ -113,10 +114,11 @@ struct measures {
     struct measure_run *runs;
     size_t run_count;
     size_t run_capacity;
-    bool exact_names;   /* use names unchanged */
-    bool with_lines;    /* frames are distinguished by line */
-    bool has_estimates; /* some runs are sampled */
-    bool lacks_times;   /* some runs have no clock */
+    bool exact_names;     /* use names unchanged */
+    bool with_lines;      /* frames are distinguished by line */
+    bool has_estimates;   /* some runs are sampled */
+    bool lacks_times;     /* some runs have no clock */
+    uint32_t lacks_kinds; /* that some runs do not have */
 };
 
 /* Allocates room for this many runs.  Returns false if memory runs out; reset is allowed then. */
@@ -168,7 +170,8 @@ static inline double *measures_variances(const struct measures *measures, enum m
 static inline bool measures_have(const struct measures *measures, const struct metric *metric)
 {
     return (!measures->has_estimates || metric->is_of_samples) &&
-           (!measures->lacks_times || metric->unit != UNIT_TIME);
+           (!measures->lacks_times || metric->unit != UNIT_TIME) &&
+           (measures->lacks_kinds & metric->needs) == 0;
 }
 
 /* A value of a row or of a set: the median over its runs, with the minimum and maximum.  Of sampled

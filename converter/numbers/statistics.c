@@ -266,6 +266,9 @@ enum step_status statistics_put_fact(void *user, const struct trace_fact *fact)
 enum step_status statistics_sampled_init(struct statistics *statistics, struct event_source *source,
                                          struct step_error *error)
 {
+    statistics->not_recorded = event_source_not_recorded(source);
+    statistics->deaths.are_missing =
+        (statistics->not_recorded & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
     statistics->sample_interval_bytes = event_source_sample_interval(source);
     return sample_weights_read(&statistics->weights, source, error);
 }

@@ -89,7 +89,8 @@ struct statistics {
     uint64_t open_calls; /* at the end of the trace */
     uint64_t not_probed; /* methods and classes that could not be instrumented */
     bool lifetimes_in_bytes;
-    bool has_no_clock; /* times are numbers of steps (docs/formats/java.md); set by the user */
+    uint32_t not_recorded; /* kinds: event_source_not_recorded() */
+    bool has_no_clock;     /* times are numbers of steps (docs/formats/java.md); set by the user */
     struct object_table births; /* bytes allocated before the object, if lifetimes are in bytes */
 };
 

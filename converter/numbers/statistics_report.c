@@ -48,13 +48,21 @@ static void print_amount(const char *what, uint64_t objects, uint64_t bytes)
 static void print_objects(const struct statistics *statistics)
 {
     const struct object_totals *totals = &statistics->all.objects;
+    if ((statistics->not_recorded & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0) {
+        puts("allocated not recorded (the agent's option events=alloc)");
+        return;
+    }
     print_amount("allocated ", totals->allocated_objects, totals->allocated_bytes);
     if (totals->existing_objects > 0)
         print_amount("  before  ", totals->existing_objects, totals->existing_bytes);
-    print_amount("freed     ", totals->freed_objects, totals->freed_bytes);
-    print_amount("at end    ", statistics->live_objects, statistics->live_bytes);
-    print_amount("peak      ", statistics->peak.objects, statistics->peak.bytes);
-    printf("  at      %s\n", time_of(statistics, (double) statistics->peak_ns).text);
+    if (statistics->deaths.are_missing) {
+        puts("freed     not recorded (the agent's option events=free): all objects count as alive");
+    } else {
+        print_amount("freed     ", totals->freed_objects, totals->freed_bytes);
+        print_amount("at end    ", statistics->live_objects, statistics->live_bytes);
+        print_amount("peak      ", statistics->peak.objects, statistics->peak.bytes);
+        printf("  at      %s\n", time_of(statistics, (double) statistics->peak_ns).text);
+    }
     if (totals->allocated_bytes == 0 && totals->allocated_objects > 0)
         printf("(the trace has no object sizes)\n");
 }
@@ -92,9 +100,12 @@ static void print_class(const struct statistics *statistics, uint32_t id)
 {
     const struct class_totals *class = id_table_find(&statistics->classes, id);
     const struct object_totals *totals = &class->objects;
-    printf("%12" PRIu64 " %14" PRIu64 " %12" PRIu64 " %14" PRIu64 " %10" PRIu64 " %12" PRIu64,
-           totals->allocated_objects, totals->allocated_bytes, totals->freed_objects,
-           totals->freed_bytes, live_objects_of(totals), live_bytes_of(totals));
+    printf("%12" PRIu64 " %14" PRIu64, totals->allocated_objects, totals->allocated_bytes);
+    if (statistics->deaths.are_missing)
+        printf(" %12s %14s %10s %12s", "-", "-", "-", "-");
+    else
+        printf(" %12" PRIu64 " %14" PRIu64 " %10" PRIu64 " %12" PRIu64, totals->freed_objects,
+               totals->freed_bytes, live_objects_of(totals), live_bytes_of(totals));
     if (class->lifetimes.count > 0)
         printf(" %10s %10s  ", lifetime(statistics, lifetimes_mean(&class->lifetimes)).text,
                lifetime(statistics, lifetimes_percentile(&class->lifetimes, 0.5)).text);

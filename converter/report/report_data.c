@@ -123,6 +123,13 @@ static void put_gaps(const struct event_source *source, uint64_t not_probed,
         json_text(json, NULL, early);
     if (incomplete != NULL)
         json_text(json, NULL, incomplete);
+    uint32_t kinds = event_source_not_recorded(source);
+    if ((kinds & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
+        json_text(json, NULL, "Allocations were not recorded (the agent's option events=alloc).");
+    else if ((kinds & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0)
+        json_text(json, NULL,
+                  "Deaths were not recorded (the agent's option events=free): all objects count as "
+                  "alive.");
     if (not_probed > 0) {
         snprintf(text, sizeof text, "%" PRIu64 " classes or methods could not be traced.",
                  not_probed);

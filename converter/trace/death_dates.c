@@ -26,6 +26,8 @@ void death_dates_put_json(const struct death_dates *dates, struct json_output *j
     json_number(json, "bound", dates->bound);
     json_number(json, "by_collection", dates->by_collection);
     json_number(json, "by_free", dates->freed);
+    if (dates->are_missing)
+        json_bool(json, "recorded", false);
     if (quantity_counts_steps)
         json_bool(json, "clock", false);
     json_end_object(json);

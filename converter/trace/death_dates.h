@@ -14,6 +14,7 @@ struct death_dates {
     uint64_t bound;         /* the object was reachable at least until that time */
     uint64_t by_collection; /* only the collection that found it is known */
     uint64_t freed; /* not dated: freed by a collection in a Java trace, by the program otherwise */
+    bool are_missing; /* deaths were not recorded (event_source_not_recorded()) */
 };
 
 static inline void death_dates_put(struct death_dates *dates, const struct trace_event *free_event)

@@ -56,6 +56,28 @@ bool event_source_has_times(const struct event_source *source)
     return clock == NULL || strcmp(clock, STEP_LIVE_CLOCK_NONE) != 0;
 }
 
+uint32_t event_source_not_recorded(const struct event_source *source)
+{
+    static const struct {
+        const char *word;
+        uint32_t kind;
+    } words[] = {{"alloc", TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)},
+                 {"free", TRACE_KIND_BIT(EVENT_OBJECT_FREE)},
+                 {"method", TRACE_KIND_BIT(EVENT_METHOD_ENTRY)}};
+    const char *text = event_source_property(source, "events");
+    uint32_t kinds = 0;
+    for (size_t i = 0; text != NULL && i < sizeof words / sizeof words[0]; i++)
+        kinds |= words[i].kind;
+    while (text != NULL && *text != '\0') {
+        size_t length = strcspn(text, "+");
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+            if (strlen(words[i].word) == length && memcmp(words[i].word, text, length) == 0)
+                kinds &= ~words[i].kind;
+        text += length + (text[length] == '+');
+    }
+    return kinds;
+}
+
 enum step_status event_source_facts(struct event_source *source, trace_fact_visit visit, void *user,
                                     struct step_error *error)
 {

@@ -90,7 +90,9 @@ static void report_differences(const struct measures *measures)
         uint32_t events = TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE) |
                           TRACE_KIND_BIT(EVENT_METHOD_ENTRY);
         if ((run->kinds & events) != (first->kinds & events))
-            report_line("%s and %s were not recorded with the same events", first->path, run->path);
+            report_line("%s and %s were not recorded with the same events: what not all have is "
+                        "left out",
+                        first->path, run->path);
     }
 }
 

@@ -318,6 +318,7 @@ static enum step_status trace_print(struct pass *pass, const char *path)
     found->end_ns = pass->tracker.now_ns;
     if ((pass->asked->report.axes & HEAP_BY_SITE) != 0 && pass->tracker.sites.count <= 1)
         report_no_stacks(path);
+    input_report_not_recorded(pass->input, path, !pass->asked->report.allocated);
     return heaps_found_print(found);
 }
 

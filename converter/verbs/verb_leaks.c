@@ -117,6 +117,7 @@ static enum step_status follow(struct leaks_options *options, const char *path, 
     } else {
         status = report_no_memory();
     }
+    input_report_not_recorded(input, path, true);
     if (status == STEP_STATUS_OK)
         status = side == SIDE_BEFORE ? measure(options, &tracker, side)
                                      : print_rows(options, path, &tracker);

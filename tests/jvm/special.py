@@ -131,6 +131,30 @@ def file_name(session):
         require(trace.allocs["facts/Unloaded"] == 600, "objects are missing")
 
 
+def judge_absence(session, events):
+    """What was not recorded is no 0: it is named, and no rule about it passes."""
+    absent = {"alloc+thread": ("free", "alive_at_end > 1", "leaked > 1g"),
+              "method+thread": ("alloc", "allocated > 1g", "growth > 1g")}
+    if events not in absent:
+        return
+    option, rule, leak_rule = absent[events]
+    require(f"not recorded (the agent's option events={option})".encode() in session.step("stats", "run.step"),
+            "stats does not say what was not recorded")
+    told = json.loads(session.step("stats", "--json", "run.step"))
+    require(told["deaths"]["recorded"] is False, f"stats --json: {told['deaths']}")
+    session.step("stats", "-q", f"--fail-if={rule}", "run.step", codes=(3,))
+    session.step("leaks", "-q", f"--fail-if={leak_rule}", "run.step", codes=(3,))
+    session.step("heap", "-q", "--at=end", "--fail-if=alive > 1g", "run.step", codes=(3,))
+    present = "allocated > 1g" if option == "free" else "calls > 1g"
+    session.step("stats", "-q", f"--fail-if={present}", "run.step")
+    for verb in ("heap", "leaks"):
+        told = session.run([session.steptrace, verb, "run.step"])
+        require(told.returncode == 0 and f"events={option}".encode() in told.stderr, f"{verb}: {shown(told.stderr)}")
+    session.step("report", "run.step", "-o", "run.html")
+    with open(session.path("run.html"), encoding="utf-8") as page:
+        require("were not recorded (the agent" in page.read(), "the page does not say what was not recorded")
+
+
 def event_sets(session):
     """What was asked for is there, and nothing else."""
     wanted = {"class": "CL", "thread": "TB TE", "alloc": "CL OA", "alloc+thread": "CL OA TB TE",
@@ -141,6 +165,7 @@ def event_sets(session):
         missing, extra = set(kinds.split()) - found, found - set(kinds.split()) - {"CL", "TB", "TE"}
         require(not missing, f"events={events} lacks {missing}")
         require(not extra, f"events={events} has {extra}")
+        judge_absence(session, events)
 
 
 def no_existing(session):

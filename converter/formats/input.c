@@ -396,15 +396,6 @@ enum step_status input_report_damage(struct input *input)
     return input->is_damaged ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }
 
-void input_report_not_recorded(const struct input *input, const char *path, bool needs_deaths)
-{
-    uint32_t kinds = event_source_not_recorded(input->source);
-    if ((kinds & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
-        report_no_allocations(path);
-    else if (needs_deaths && (kinds & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0)
-        report_no_deaths(path);
-}
-
 void input_close(struct input *input)
 {
     if (input->source != NULL)

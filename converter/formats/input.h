@@ -67,9 +67,6 @@ enum step_status input_each_alloc(struct input *input, input_visit_alloc visit, 
 /* Reports damage and truncation.  Returns CORRUPT if there was any, else OK. */
 enum step_status input_report_damage(struct input *input);
 
-/* Reports that allocations or, if `needs_deaths`, deaths were not recorded. */
-void input_report_not_recorded(const struct input *input, const char *path, bool needs_deaths);
-
 /* Call input_report_damage() first, unless the verb reports damage itself. */
 void input_close(struct input *input);
 

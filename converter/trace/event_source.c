@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/error_report.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/base/trace_ticks.h"
 #include "format/core/no_memory.h"
@@ -56,7 +57,7 @@ bool event_source_has_times(const struct event_source *source)
     return clock == NULL || strcmp(clock, STEP_LIVE_CLOCK_NONE) != 0;
 }
 
-uint32_t event_source_not_recorded(const struct event_source *source)
+uint32_t trace_not_recorded(const char *events)
 {
     static const struct {
         const char *word;
@@ -64,7 +65,7 @@ uint32_t event_source_not_recorded(const struct event_source *source)
     } words[] = {{"alloc", TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)},
                  {"free", TRACE_KIND_BIT(EVENT_OBJECT_FREE)},
                  {"method", TRACE_KIND_BIT(EVENT_METHOD_ENTRY)}};
-    const char *text = event_source_property(source, "events");
+    const char *text = events;
     uint32_t kinds = 0;
     for (size_t i = 0; text != NULL && i < sizeof words / sizeof words[0]; i++)
         kinds |= words[i].kind;
@@ -76,6 +77,19 @@ uint32_t event_source_not_recorded(const struct event_source *source)
         text += length + (text[length] == '+');
     }
     return kinds;
+}
+
+uint32_t event_source_not_recorded(const struct event_source *source)
+{
+    return trace_not_recorded(event_source_property(source, "events"));
+}
+
+void trace_report_not_recorded(const char *path, uint32_t kinds)
+{
+    if ((kinds & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
+        report_no_allocations(path);
+    else if ((kinds & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0)
+        report_no_deaths(path);
 }
 
 enum step_status event_source_facts(struct event_source *source, trace_fact_visit visit, void *user,

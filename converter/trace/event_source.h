@@ -146,9 +146,12 @@ uint64_t event_source_sample_interval(const struct event_source *source);
  * resolution=none). */
 bool event_source_has_times(const struct event_source *source);
 
-/* Returns the kinds (TRACE_KIND_BIT) of allocations, deaths and method entries that the trace does
- * not have because its property `events` leaves them out; 0 without that property. */
+/* Returns the kinds (TRACE_KIND_BIT) of allocations, deaths and method entries that a trace does
+ * not have because its property `events` leaves them out; 0 without that property (NULL). */
+uint32_t trace_not_recorded(const char *events);
 uint32_t event_source_not_recorded(const struct event_source *source);
+/* Reports that of these kinds allocations, or else deaths, were not recorded. */
+void trace_report_not_recorded(const char *path, uint32_t kinds);
 
 /* Visits all facts of the trace, if any.  Stops at the first error of a visit and returns it. */
 enum step_status event_source_facts(struct event_source *source, trace_fact_visit visit, void *user,

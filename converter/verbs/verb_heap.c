@@ -318,7 +318,10 @@ static enum step_status trace_print(struct pass *pass, const char *path)
     found->end_ns = pass->tracker.now_ns;
     if ((pass->asked->report.axes & HEAP_BY_SITE) != 0 && pass->tracker.sites.count <= 1)
         report_no_stacks(path);
-    input_report_not_recorded(pass->input, path, !pass->asked->report.allocated);
+    uint32_t not_recorded = event_source_not_recorded(pass->input->source);
+    if (pass->asked->report.allocated)
+        not_recorded &= TRACE_KIND_BIT(EVENT_OBJECT_ALLOC);
+    trace_report_not_recorded(path, not_recorded);
     return heaps_found_print(found);
 }
 

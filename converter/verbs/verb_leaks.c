@@ -117,7 +117,7 @@ static enum step_status follow(struct leaks_options *options, const char *path, 
     } else {
         status = report_no_memory();
     }
-    input_report_not_recorded(input, path, true);
+    trace_report_not_recorded(path, event_source_not_recorded(input->source));
     if (status == STEP_STATUS_OK)
         status = side == SIDE_BEFORE ? measure(options, &tracker, side)
                                      : print_rows(options, path, &tracker);

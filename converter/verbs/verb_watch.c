@@ -71,6 +71,11 @@ static enum step_status show(struct watch_feed *feed, long pid, const struct wat
     view.axis = options->axis;
     if (options->by != WATCH_COLUMNS)
         view.by[options->axis] = options->by;
+    uint32_t not_recorded = trace_not_recorded(step_reader_property(feed->tail.reader, "events"));
+    if ((not_recorded & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0 &&
+        (not_recorded & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) == 0)
+        snprintf(view.message, sizeof view.message,
+                 "deaths are not recorded: all objects are alive");
     enum step_status status = options->once || options->settings.json
                                   ? watch_once(&view, &options->settings, &error)
                                   : watch_on_terminal(&view, &options->settings, &error);
@@ -78,6 +83,8 @@ static enum step_status show(struct watch_feed *feed, long pid, const struct wat
         report_unmatched(feed->tail.path, feed->model.names, &feed->selected,
                          view.total.objects + view.total.calls == 0);
     watch_table_reset(&view.table);
+    if (status == STEP_STATUS_OK)
+        trace_report_not_recorded(feed->tail.path, not_recorded);
     if (status == STEP_STATUS_OK)
         return feed->tail.state == WATCH_RUNNING ? STEP_STATUS_OK : report_rest(feed);
     if (status == STEP_STATUS_UNSUPPORTED)

@@ -147,9 +147,9 @@ def judge_absence(session, events):
     session.step("heap", "-q", "--at=end", "--fail-if=alive > 1g", "run.step", codes=(3,))
     present = "allocated > 1g" if option == "free" else "calls > 1g"
     session.step("stats", "-q", f"--fail-if={present}", "run.step")
-    for verb in ("heap", "leaks"):
-        told = session.run([session.steptrace, verb, "run.step"])
-        require(told.returncode == 0 and f"events={option}".encode() in told.stderr, f"{verb}: {shown(told.stderr)}")
+    for words in (["heap"], ["leaks"], ["watch", "--json"]):
+        told = session.run([session.steptrace, *words, "run.step"])
+        require(told.returncode == 0 and f"events={option}".encode() in told.stderr, f"{words}: {shown(told.stderr)}")
     session.step("report", "run.step", "-o", "run.html")
     with open(session.path("run.html"), encoding="utf-8") as page:
         require("were not recorded (the agent" in page.read(), "the page does not say what was not recorded")

@@ -96,21 +96,31 @@ void statistics_print_thread_name(const struct statistics *statistics, uint32_t 
     putchar('\n');
 }
 
+/* Prints "-" for what was not recorded. */
+static void print_number(uint64_t number, int width, bool is_recorded)
+{
+    if (is_recorded)
+        printf("%*" PRIu64 " ", width, number);
+    else
+        printf("%*s ", width, "-");
+}
+
 static void print_class(const struct statistics *statistics, uint32_t id)
 {
     const struct class_totals *class = id_table_find(&statistics->classes, id);
     const struct object_totals *totals = &class->objects;
-    printf("%12" PRIu64 " %14" PRIu64, totals->allocated_objects, totals->allocated_bytes);
-    if (statistics->deaths.are_missing)
-        printf(" %12s %14s %10s %12s", "-", "-", "-", "-");
-    else
-        printf(" %12" PRIu64 " %14" PRIu64 " %10" PRIu64 " %12" PRIu64, totals->freed_objects,
-               totals->freed_bytes, live_objects_of(totals), live_bytes_of(totals));
+    bool has_deaths = !statistics->deaths.are_missing;
+    print_number(totals->allocated_objects, 12, true);
+    print_number(totals->allocated_bytes, 14, true);
+    print_number(totals->freed_objects, 12, has_deaths);
+    print_number(totals->freed_bytes, 14, has_deaths);
+    print_number(live_objects_of(totals), 10, has_deaths);
+    print_number(live_bytes_of(totals), 12, has_deaths);
     if (class->lifetimes.count > 0)
-        printf(" %10s %10s  ", lifetime(statistics, lifetimes_mean(&class->lifetimes)).text,
+        printf("%10s %10s  ", lifetime(statistics, lifetimes_mean(&class->lifetimes)).text,
                lifetime(statistics, lifetimes_percentile(&class->lifetimes, 0.5)).text);
     else
-        printf(" %10s %10s  ", "-", "-");
+        printf("%10s %10s  ", "-", "-");
     print_shown(trace_class_of(statistics->names, id)->name, stdout);
     putchar('\n');
 }
@@ -120,12 +130,16 @@ static const char class_head[] = "\n   allocated          bytes        freed    
 
 static void print_thread(const struct statistics *statistics, uint32_t id)
 {
+    bool has_objects = (statistics->not_recorded & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) == 0;
+    bool has_calls = (statistics->not_recorded & TRACE_KIND_BIT(EVENT_METHOD_ENTRY)) == 0;
     const struct thread_totals *thread = id_table_find(&statistics->threads, id);
     char end[sizeof(struct quantity)] = "-";
     if (thread->has_end)
         strcpy(end, time_of(statistics, (double) thread->end_ns).text);
-    printf("%12" PRIu64 " %14" PRIu64 " %12" PRIu64 " %10s %10s  ", thread->allocated_objects,
-           thread->allocated_bytes, thread->calls,
+    print_number(thread->allocated_objects, 12, has_objects);
+    print_number(thread->allocated_bytes, 14, has_objects);
+    print_number(thread->calls, 12, has_calls);
+    printf("%10s %10s  ",
            thread->has_start ? time_of(statistics, (double) thread->start_ns).text : "-", end);
     statistics_print_thread_name(statistics, id);
 }
@@ -394,6 +408,8 @@ static void put_summary(struct json_output *json, const struct statistics *stati
                                              : "ns");
     death_dates_put_json(&statistics->deaths, json);
     json_begin_object(json, "objects");
+    if ((statistics->not_recorded & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
+        json_bool(json, "recorded", false);
     put_totals(json, &statistics->all.objects);
     put_lifetimes(json, &statistics->all.lifetimes);
     json_end_object(json);

@@ -141,7 +141,8 @@ def judge_absence(session, events):
     require(f"not recorded (the agent's option events={option})".encode() in session.step("stats", "run.step"),
             "stats does not say what was not recorded")
     told = json.loads(session.step("stats", "--json", "run.step"))
-    require(told["deaths"]["recorded"] is False, f"stats --json: {told['deaths']}")
+    require(told["deaths"]["recorded"] is False and ("recorded" in told["objects"]) == (option == "alloc"),
+            f"stats --json: {told['deaths']}, {told['objects']}")
     session.step("stats", "-q", f"--fail-if={rule}", "run.step", codes=(3,))
     session.step("leaks", "-q", f"--fail-if={leak_rule}", "run.step", codes=(3,))
     session.step("heap", "-q", "--at=end", "--fail-if=alive > 1g", "run.step", codes=(3,))

@@ -56,7 +56,7 @@ static void print_objects(const struct statistics *statistics)
     if (totals->existing_objects > 0)
         print_amount("  before  ", totals->existing_objects, totals->existing_bytes);
     if (statistics->deaths.are_missing) {
-        puts("freed     not recorded (the agent's option events=free): all objects count as alive");
+        puts(STATISTICS_NO_DEATHS);
     } else {
         print_amount("freed     ", totals->freed_objects, totals->freed_bytes);
         print_amount("at end    ", statistics->live_objects, statistics->live_bytes);

@@ -10,6 +10,10 @@
 
 enum statistics_order { ORDER_BYTES, ORDER_OBJECTS, ORDER_LIVE };
 
+/* In the place of what was freed and what lived, where deaths were not recorded. */
+#define STATISTICS_NO_DEATHS                                                                       \
+    "freed     not recorded (the agent's option events=free): all objects count as alive"
+
 struct statistics_report {
     const struct statistics *statistics; /* borrowed */
     const char *path;

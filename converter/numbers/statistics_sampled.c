@@ -23,8 +23,12 @@ static void print_summary(const struct statistics *statistics)
     estimate_print_source(totals->allocated.samples, statistics->sample_interval_bytes);
     putchar('\n');
     print_amount("allocated ", &totals->allocated);
-    print_amount("freed     ", &totals->freed);
-    print_amount("at end    ", &live);
+    if (statistics->deaths.are_missing) {
+        puts(STATISTICS_NO_DEATHS);
+    } else {
+        print_amount("freed     ", &totals->freed);
+        print_amount("at end    ", &live);
+    }
     char deaths[DEATH_DATES_TEXT];
     death_dates_print(&statistics->deaths, deaths, sizeof deaths);
     if (*deaths != '\0')
@@ -53,7 +57,7 @@ static void print_class(const struct statistics *statistics, uint32_t id)
     estimate_print(estimate_objects(&totals->allocated));
     estimate_print(estimate_bytes(&totals->allocated));
     print_count(totals->freed.samples, totals->freed.objects);
-    print_count(live.samples, live.objects);
+    print_count(statistics->deaths.are_missing ? 0 : live.samples, live.objects);
     printf(" %10s  ", totals->lives.samples > 0
                           ? quantity_of_ns(estimate_life(&totals->lives).value).text
                           : "-");
@@ -128,6 +132,7 @@ bool statistics_print_sampled_json(const struct statistics_report *report, FILE 
     json_number(&json, "events", statistics->event_count);
     json_number(&json, "first_ns", statistics->first_ns);
     json_number(&json, "last_ns", statistics->last_ns);
+    death_dates_put_json(&statistics->deaths, &json);
     json_begin_object(&json, "objects");
     put_totals(&json, &statistics->all.sampled);
     json_end_object(&json);

@@ -91,27 +91,37 @@ def ring_truncated(session):
 
 
 @contextlib.contextmanager
-def small_disk(session, megabytes=64):
-    """A file system of its own on a file."""
-    image, mount = session.path("disk.img"), pathlib.Path(session.path("disk"))
+def mounted(session, *commands):
+    """The directory `disk`, after these commands; the last one mounts, and gets its name."""
+    mount = pathlib.Path(session.path("disk"))
     mount.mkdir()
-    with open(image, "wb") as file:
-        file.truncate(megabytes << 20)
-    for command in (["mkfs.ext4", "-q", image], ["mount", "-o", "loop", image, str(mount)]):
+    for command in (*commands[:-1], [*commands[-1], str(mount)]):
         try:
             made = subprocess.run(command, stderr=subprocess.DEVNULL, check=False)
         except FileNotFoundError as missing:
             raise Skip(f"no {command[0]}") from missing
         if made.returncode != 0:
-            raise Skip("a file system on a loop device cannot be mounted here")
+            raise Skip("a file system cannot be mounted here")
     try:
         yield mount
     finally:
-        for _ in range(100):
+        for _ in range(100):  # a process that writes a trace may end after its program
             if subprocess.run(["umount", str(mount)], stderr=subprocess.DEVNULL,
                               check=False).returncode == 0:
                 break
             time.sleep(0.1)
+
+
+def small_memory(session, size):
+    return mounted(session, ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs"])
+
+
+def small_disk(session, megabytes=64):
+    """A file system of its own on a file."""
+    image = session.path("disk.img")
+    with open(image, "wb") as file:
+        file.truncate(megabytes << 20)
+    return mounted(session, ["mkfs.ext4", "-q", image], ["mount", "-o", "loop", image])
 
 
 def freeze(mount, does):

@@ -360,19 +360,11 @@ def limit(session):
 
 
 def full_disk(session):
-    mount = pathlib.Path(session.path("disk"))
-    mount.mkdir()
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(mount)],
-                          stderr=subprocess.DEVNULL, check=False)
-    if made.returncode != 0:
-        raise Skip("a small file system cannot be mounted here")
-    try:
+    with ring_cases.small_memory(session, "6m") as mount:
         # The mapping and the trace share the disk: the one leaves some room to the other.
         same_as_untraced(session, "Fill", "file=disk/run.step,resolution=1ns,buffer=4m", ["6000000"])
         for name in os.listdir(mount):
             pathlib.Path(session.path(name)).write_bytes((mount / name).read_bytes())
-    finally:
-        subprocess.run(["umount", str(mount)], check=True)
     info = session.step("info", "run.step", codes=(0, 3)).decode()
     session.step("convert", "run.step", "-o", "run.zip", codes=(0, 3))
     lines = trace_text.read_zip(session.path("run.zip"))
@@ -386,16 +378,8 @@ def full_disk(session):
 
 def full_disk_at_start(session):
     """No room for the mapping: the JVM does not start, or runs without a trace; it does not crash."""
-    mount = pathlib.Path(session.path("disk"))
-    mount.mkdir()
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(mount)],
-                          stderr=subprocess.DEVNULL, check=False)
-    if made.returncode != 0:
-        raise Skip("a small file system cannot be mounted here")
-    try:
+    with ring_cases.small_memory(session, "64k"):
         result = traced(session, "HotAllocations", "file=disk/run.step")
-    finally:
-        subprocess.run(["umount", str(mount)], check=True)
     require(result.returncode in (0, 1) and b"steptrace" in result.stderr,
             f"it ends with {result.returncode}\n{shown(result.stderr)}")
 

@@ -17,13 +17,14 @@ struct quantity quantity_of_ns(double ns);
 void quantity_note_clock(const char *clock);
 /* Whether that was so; set by quantity_note_clock() alone. */
 extern bool quantity_counts_steps;
-/* Births and ages are added up in microseconds, or in steps where there is no clock. */
-static inline uint64_t quantity_age_of(uint64_t time_ns)
+/* Births and ages are added up in microseconds, or in steps where there is no clock: returns that
+ * number of a time. */
+static inline uint64_t quantity_age_units(uint64_t time_ns)
 {
     return quantity_counts_steps ? time_ns : time_ns / 1000;
 }
-/* Returns an age, or a mean of ages, in nanoseconds, or in steps. */
-static inline double quantity_of_age(double age)
+/* Returns such an age, or a mean of ages, in nanoseconds, or in steps. */
+static inline double quantity_age_ns(double age)
 {
     return quantity_counts_steps ? age : 1000 * age;
 }

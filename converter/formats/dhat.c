@@ -110,8 +110,8 @@ static void put_head(struct dhat_file *file, const struct heap_snapshot *snapsho
     json_number(json, "tuth", 10);
     json_bytes(json, "cmd", step_text(file->base.title != NULL ? file->base.title : "java"));
     json_number(json, "pid", file->base.process);
-    json_number(json, "tg", quantity_age_of(file->peak_ns));
-    json_number(json, "te", quantity_age_of(snapshot->time_ns));
+    json_number(json, "tg", quantity_age_units(file->peak_ns));
+    json_number(json, "te", quantity_age_units(snapshot->time_ns));
 }
 
 static void put_frames(struct dhat_file *file)

@@ -172,7 +172,7 @@ static void report_steps(const char *path, const struct event_selection *selecte
             "%s has no clock (resolution=none): times to select by are compared with steps, "
             "one more with each collection",
             path);
-    is_reported = quantity_counts_steps && has_times;
+    is_reported |= quantity_counts_steps && has_times;
 }
 
 enum step_status trace_open_events(const char *path, const struct trace_format *format,

@@ -19,7 +19,7 @@ void heap_ages_find(const struct heap_tracker *tracker, struct heap_ages *ages)
     struct live_object object;
     *ages = (struct heap_ages){0};
     while (object_table_next(&tracker->live, &cursor, &object)) {
-        uint64_t age_us = quantity_age_of(tracker->now_ns) - object.value;
+        uint64_t age_us = quantity_age_units(tracker->now_ns) - object.value;
         if (tracker->selects && object.class_id == HEAP_HIDDEN_CELL)
             continue;
         struct heap_amount *bucket = &ages->buckets[age_us == 0 ? 0 : 64 - __builtin_clzll(age_us)];
@@ -39,8 +39,8 @@ void heap_print_ages(const struct heap_report *report, const struct heap_snapsho
         double from_us = i == 0 ? 0 : (double) (UINT64_C(1) << (i - 1));
         printf("%12" PRIu64 " %14" PRIu64 " %6.1f  %s to %s\n", bucket->objects, bucket->bytes,
                heap_report_share(bucket->bytes, snapshot->live.bytes),
-               quantity_of_ns(quantity_of_age(from_us)).text,
-               quantity_of_ns(quantity_of_age(i == 0 ? 1 : 2 * from_us)).text);
+               quantity_of_ns(quantity_age_ns(from_us)).text,
+               quantity_of_ns(quantity_age_ns(i == 0 ? 1 : 2 * from_us)).text);
     }
 }
 

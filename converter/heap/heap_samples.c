@@ -49,7 +49,7 @@ static bool keep_death(struct cell_samples *samples, const struct live_object *o
 bool cell_samples_remove(struct cell_samples *samples, const struct live_object *object,
                          const struct trace_event *event)
 {
-    uint64_t death_us = quantity_age_of(event->time_ns);
+    uint64_t death_us = quantity_age_units(event->time_ns);
     if (!cell_samples_are_counted(samples))
         return true;
     struct trace_event death = *event; /* events of untracked sources lack the size */
@@ -128,7 +128,7 @@ bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snaps
 {
     struct cell_samples *cells = &tracker->samples;
     size_t count = tracker->cells.count, row = 0;
-    uint64_t now_us = quantity_age_of(snapshot->time_ns);
+    uint64_t now_us = quantity_age_units(snapshot->time_ns);
     if (!cell_samples_are_counted(cells))
         return true;
     double *ages_us = calloc(count + 1, sizeof *ages_us);
@@ -158,7 +158,7 @@ bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snaps
     free(ages_us);
     sum_amounts(snapshot);
     cells->has_previous = true;
-    cells->previous_us = quantity_age_of(tracker->now_ns);
+    cells->previous_us = quantity_age_units(tracker->now_ns);
     return true;
 }
 

@@ -135,7 +135,7 @@ static bool has_ages(const struct row_list *list)
 static struct quantity mean_age(const struct heap_amount *amount)
 {
     return quantity_of_ns(amount->objects > 0
-                              ? quantity_of_age((double) amount->ages_us / (double) amount->objects)
+                              ? quantity_age_ns((double) amount->ages_us / (double) amount->objects)
                               : 0);
 }
 

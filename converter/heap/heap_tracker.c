@@ -64,7 +64,7 @@ static struct heap_amount allocated_amount(const struct heap_sums *sums)
 bool heap_cells_snapshot(const struct heap_cells *cells, bool at_peak,
                          struct heap_snapshot *snapshot)
 {
-    uint64_t now_us = quantity_age_of(snapshot->time_ns);
+    uint64_t now_us = quantity_age_units(snapshot->time_ns);
     snapshot->rows = malloc((cells->count + 1) * sizeof *snapshot->rows);
     snapshot->count = 0;
     if (snapshot->rows == NULL)
@@ -297,7 +297,7 @@ static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *ev
     uint32_t number = tracker->selects && !heap_choice_takes(tracker, event, key.site)
                           ? HEAP_HIDDEN_CELL
                           : heap_cells_put(cells, &key);
-    uint64_t birth_us = quantity_age_of(event->time_ns);
+    uint64_t birth_us = quantity_age_units(event->time_ns);
     if (number == UINT32_MAX || !cell_samples_add(&tracker->samples, number, event) ||
         !object_table_put(&tracker->live,
                           &(struct live_object){event->object, birth_us, event->size, number}))
@@ -326,7 +326,7 @@ static bool put_free(struct heap_tracker *tracker, const struct trace_event *eve
     }
     struct heap_cell *cell = &cells->items[born.class_id];
     heap_cell_save(cells, cell);
-    uint64_t death_us = quantity_age_of(event->time_ns);
+    uint64_t death_us = quantity_age_units(event->time_ns);
     heap_sums_remove(&cell->now, born.size, born.value, death_us);
     heap_sums_remove(&cells->all, born.size, born.value, death_us);
     return cell_samples_remove(&tracker->samples, &born, event);

@@ -151,7 +151,7 @@ static void print_curve(const struct leak_report *report, const struct leak_row 
 
 static double mean_age_ns(const struct leak_row *row)
 {
-    return quantity_of_age((double) row->old.ages_us / (double) row->old.objects);
+    return quantity_age_ns((double) row->old.ages_us / (double) row->old.objects);
 }
 
 /* Writes "+1.00 KiB". */

@@ -131,12 +131,12 @@ static struct old_cell *old_by_cell(const struct leak_tracker *tracker,
                                     const struct leak_limits *limits)
 {
     struct old_cell *old = calloc(tracker->heap.cells.count + 1, sizeof *old);
-    uint64_t now_us = quantity_age_of(tracker->heap.now_ns);
+    uint64_t now_us = quantity_age_units(tracker->heap.now_ns);
     struct object_cursor cursor = {0};
     struct live_object object;
     while (old != NULL && object_table_next(&tracker->heap.live, &cursor, &object)) {
         uint64_t age_us = now_us > object.value ? now_us - object.value : 0;
-        if (age_us >= quantity_age_of(limits->age_ns) &&
+        if (age_us >= quantity_age_units(limits->age_ns) &&
             leak_tracker_survived(tracker, object.value) >= limits->survived)
             add_old(&old[object.class_id], &object, age_us, &tracker->heap.samples);
     }

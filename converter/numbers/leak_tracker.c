@@ -111,7 +111,7 @@ uint64_t leak_tracker_survived(const struct leak_tracker *tracker, uint64_t born
     size_t low = 0, high = tracker->time_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (quantity_age_of(tracker->times_ns[middle]) >= after)
+        if (quantity_age_units(tracker->times_ns[middle]) >= after)
             high = middle;
         else
             low = middle + 1;

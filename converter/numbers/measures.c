@@ -60,7 +60,7 @@ static double metric_value(const struct metric *metric, const uint64_t sums[SUM_
     if (metric->sum != SUM_LIVED_US)
         return (double) sums[metric->sum];
     return sums[SUM_FREED_OBJECTS] > 0
-               ? quantity_of_age((double) sums[metric->sum] / (double) sums[SUM_FREED_OBJECTS])
+               ? quantity_age_ns((double) sums[metric->sum] / (double) sums[SUM_FREED_OBJECTS])
                : 0;
 }
 

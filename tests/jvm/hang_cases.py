@@ -109,7 +109,7 @@ def suspended_once(session):
 
 def suspended_at_end(session):
     process = session.start(session.java("Suspended", "",
-                                         "file=run.step,finish=14s," + IN_PROBES))
+                                         "file=run.step,finish=60s," + IN_PROBES))
     try:
         expect_line(process, "busy")
         answer(process)

@@ -33,18 +33,6 @@ void report_no_stacks(const char *path)
                 path);
 }
 
-void report_no_allocations(const char *path)
-{
-    report_line("%s: has no allocations (the agent's option events=alloc)", path);
-}
-
-void report_no_deaths(const char *path)
-{
-    report_line("%s: has no deaths, so all objects are alive (the agent's option events=free; "
-                "collections find deaths)",
-                path);
-}
-
 enum step_status report_error(const struct step_error *error)
 {
     char text[900];

@@ -20,9 +20,6 @@ __attribute__((format(printf, 1, 0))) void report_text(const char *format, va_li
 
 /* Reports that the trace `path` has no call stacks, and the command that records them. */
 void report_no_stacks(const char *path);
-/* Reports that the trace `path` has no allocations, or no deaths, and the option for them. */
-void report_no_allocations(const char *path);
-void report_no_deaths(const char *path);
 
 /* Reports an error on stderr as "steptrace: ...".  Returns its status. */
 enum step_status report_error(const struct step_error *error);

@@ -120,12 +120,12 @@ static void report_lacks(const struct flow *flow)
                     is_native ? "it is of a native program" : "the agent's option events=method");
     if (needs == FORMAT_NEEDS_CALLS)
         return;
-    if (lacks(flow, EVENT_OBJECT_ALLOC)) {
-        report_no_allocations(source->path);
+    uint32_t absent = source->filter.selected.kinds & ~flow->kinds;
+    if (is_native)
+        absent &= ~TRACE_KIND_BIT(EVENT_OBJECT_FREE);
+    trace_report_not_recorded(source->path, absent);
+    if (lacks(flow, EVENT_OBJECT_ALLOC))
         return;
-    }
-    if (!is_native && lacks(flow, EVENT_OBJECT_FREE))
-        report_no_deaths(source->path);
     if (needs != FORMAT_NEEDS_ALLOCATIONS && !flow->has_sites)
         report_no_stacks(source->path);
 }

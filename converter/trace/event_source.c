@@ -65,16 +65,15 @@ uint32_t trace_not_recorded(const char *events)
     } words[] = {{"alloc", TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)},
                  {"free", TRACE_KIND_BIT(EVENT_OBJECT_FREE)},
                  {"method", TRACE_KIND_BIT(EVENT_METHOD_ENTRY)}};
-    const char *text = events;
     uint32_t kinds = 0;
-    for (size_t i = 0; text != NULL && i < sizeof words / sizeof words[0]; i++)
+    for (size_t i = 0; events != NULL && i < sizeof words / sizeof words[0]; i++)
         kinds |= words[i].kind;
-    while (text != NULL && *text != '\0') {
-        size_t length = strcspn(text, "+");
+    while (events != NULL && *events != '\0') {
+        size_t length = strcspn(events, "+");
         for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-            if (strlen(words[i].word) == length && memcmp(words[i].word, text, length) == 0)
+            if (strlen(words[i].word) == length && memcmp(words[i].word, events, length) == 0)
                 kinds &= ~words[i].kind;
-        text += length + (text[length] == '+');
+        events += length + (events[length] == '+');
     }
     return kinds;
 }
@@ -87,9 +86,11 @@ uint32_t event_source_not_recorded(const struct event_source *source)
 void trace_report_not_recorded(const char *path, uint32_t kinds)
 {
     if ((kinds & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
-        report_no_allocations(path);
+        report_line("%s: has no allocations (the agent's option events=alloc)", path);
     else if ((kinds & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0)
-        report_no_deaths(path);
+        report_line("%s: has no deaths, so all objects are alive (the agent's option events=free; "
+                    "collections find deaths)",
+                    path);
 }
 
 enum step_status event_source_facts(struct event_source *source, trace_fact_visit visit, void *user,

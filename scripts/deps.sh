@@ -5,20 +5,21 @@
 # deps_install.  docs/dependencies.md gives the purpose of each package.
 
 deps_build=(cmake ninja-build gcc libc6-dev bison flex pkg-config zlib1g-dev libzstd-dev liblzma-dev
-    libminizip-dev libdw-dev libxxhash-dev openjdk-17-jdk-headless)
+    libminizip-dev libdw-dev libxxhash-dev libsqlite3-dev libncurses-dev junit5 openjdk-17-jdk-headless)
 deps_demo=(unzip)
-deps_test=(libcunit1-dev libsqlite3-dev libncurses-dev clang libclang-rt-14-dev clang-format clang-tidy codespell python3 unzip zip zstd
+deps_test=(libcunit1-dev clang libclang-rt-14-dev clang-format clang-tidy codespell python3 unzip zip zstd
     jattach mandoc protobuf-compiler
     valgrind sqlite3 gawk libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0)
 # What some tests are skipped without: large, or not to be had everywhere.
-deps_optional=(chromium junit5 libjacoco-java abigail-tools heaptrack babeltrace2 tmux python3-dev
+deps_optional=(chromium libjacoco-java abigail-tools heaptrack babeltrace2 tmux python3-dev
     python3-pandas python3-distributed python3-matplotlib)
 
 # What scripts/pictures.py needs.
 deps_pictures=(chromium pngquant tmux)
 
-# What scripts/packages.sh and scripts/aarch64.sh need besides.
-deps_packages=(debhelper dh-python python3-dev libncurses-dev debootstrap dpkg-dev fakeroot libcunit1-dev lintian)
+# What scripts/packages.sh, scripts/fresh.sh and scripts/aarch64.sh need besides.
+deps_packages=(build-essential debhelper dh-python python3-dev debootstrap dpkg-dev fakeroot libcunit1-dev lintian git libbz2-dev)
+deps_fresh=(debootstrap git python3)
 deps_aarch64=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static)
 
 # What tests/bench measures with besides: programs to trace, and packers.
@@ -33,10 +34,11 @@ deps_group() {
         test) printf '%s\n' "${deps_test[@]}" ;;
         bench) printf '%s\n' "${deps_bench[@]}" ;;
         packages) printf '%s\n' "${deps_packages[@]}" ;;
+        fresh) printf '%s\n' "${deps_fresh[@]}" ;;
         aarch64) printf '%s\n' "${deps_aarch64[@]}" ;;
         pictures) printf '%s\n' "${deps_pictures[@]}" ;;
         optional) printf '%s\n' "${deps_optional[@]}" ;;
-        *) echo "deps.sh: no group '$1' (build, demo, test, optional, pictures, bench, packages, aarch64)" >&2 && return 2 ;;
+        *) echo "deps.sh: no group '$1' (build, demo, test, optional, pictures, bench, packages, fresh, aarch64)" >&2 && return 2 ;;
     esac
 }
 

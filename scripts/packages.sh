@@ -4,14 +4,17 @@
 # build-packages), asks lintian, and tries them in a fresh system (debootstrap, as root): installs them, runs
 # the examples of the tutorial and the library's page with them, builds a program against the library, purges them, looks whether
 # anything is left, installs them again.  --keep leaves the system in DIRECTORY/root.
+# packages.sh --tarball [DIRECTORY]: builds steptrace-VERSION-linux-MACHINE.tar.gz, which needs glibc alone.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 . "$top/scripts/deps.sh"
-build_only='' keep=''
+build_only='' keep='' tarball=''
 while [ $# -gt 0 ]; do
     case $1 in
         --build-only) build_only=1 ;;
         --keep) keep=1 ;;
+        --tarball) tarball=1 ;;
+        --*) echo "packages.sh: unknown option '$1'" >&2 && exit 2 ;;
         *) break ;;
     esac
     shift
@@ -23,10 +26,62 @@ deps_install build packages
 
 version=$(sed -n '1s/.*(\(.*\)-.*/\1/p' "$top/debian/changelog")
 source=$out/steptrace-$version
-rm -rf "$source" "$out"/*.deb
-git -C "$top" archive HEAD --prefix="steptrace-$version/" | tar -x -C "$out"
-(cd "$source" && DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-    dpkg-buildpackage -b -us -uc) >"$out/build.log" 2>&1 || { tail -n 30 "$out/build.log" && exit 1; }
+unpack_source() {
+    rm -rf "$source"
+    git -C "$top" archive HEAD --prefix="steptrace-$version/" | tar -x -C "$out"
+}
+
+# say_minutes PID: a line every 20 s while the process runs.
+say_minutes() {
+    local started=$SECONDS
+    while sleep 20 && kill -0 "$1" 2>/dev/null; do
+        echo "  ... building for $((SECONDS - started)) s (the log is $out/build.log)"
+    done
+}
+
+# build COMMAND...: runs it, its output in the log.
+build() {
+    local status=0 ticker
+    say_minutes $$ &
+    ticker=$!
+    "$@" >"$out/build.log" 2>&1 || status=$?
+    kill "$ticker" 2>/dev/null || true
+    [ "$status" = 0 ] || { tail -n 30 "$out/build.log" >&2 && exit 1; }
+}
+
+# A tree that runs wherever it is unpacked: the command finds the agent by its own place.
+tarball() {
+    local machine name stage=$out/stage tree=$out/build-tarball commit
+    machine=$(dpkg --print-architecture) name=steptrace-$version-linux-$machine commit=$(git -C "$top" rev-parse --short HEAD)
+    rm -rf "$tree" "$stage"
+    cmake -S "$source" -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTEPTRACE_TESTS=OFF -DSTEPTRACE_PYTHON=OFF \
+        -DSTEPTRACE_STATIC=ON -DSTEPTRACE_COMMIT="$commit" -DCMAKE_INSTALL_LIBDIR=lib
+    cmake --build "$tree" -j "$(nproc)"
+    local component
+    for component in runtime agent java; do
+        cmake --install "$tree" --component "$component" --prefix "$stage/$name" --strip
+    done
+    rm -rf "$stage/$name/share/maven-repo" # the link of a Maven repository of Debian's
+    cp "$source/LICENSE" "$source/CHANGELOG.md" "$tree/steptrace.spdx.json" "$stage/$name/"
+    tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git -C "$top" log -1 --format=%ct)" \
+        -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
+    rm -rf "$tree" "$stage"
+}
+
+unpack_source
+if [ -n "$tarball" ]; then
+    rm -f "$out"/*.tar.gz
+    build tarball
+    rm -rf "$source"
+    ls "$out"/*.tar.gz
+    exit 0
+fi
+rm -f "$out"/*.deb
+packages() {
+    cd "$source"
+    DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" PATH=/usr/sbin:/usr/bin:/sbin:/bin dpkg-buildpackage -b -us -uc
+}
+build packages
 rm -rf "$source"
 lintian --allow-root --fail-on error,warning "$out"/*.changes
 echo "lintian: no errors, no warnings"

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""readme-examples.py [--update] PAGE DIRECTORY: the examples of a Markdown page, run in a directory.
+"""readme-examples.py [--update] [--shell SHELL] PAGE DIRECTORY: the examples of a Markdown page, run in a directory.
+readme-examples.py --commands NAME PAGE...: prints the commands of the one block ```sh that stands directly
+after a line `<!-- fresh: NAME -->`.
 
 A block that begins with ```java, ```c or ```step holds a program or definition, which is written to
 the file that its first line names (`// Words.java`).  In a block ```console a line `$ command` is run; the lines after it show
@@ -15,7 +17,10 @@ A shown line `...` stands for any number of printed lines.
 A block ```pycon is a session of Python (of $python, or /usr/bin/python3), one for all such blocks of a page:
 `>>> statement`, lines that go on after `... `, and what is printed, which agrees as above.  A block whose
 first statement is an import that is not to be had here is passed over.
+
+Commands are run by bash, or by SHELL, which is called as `SHELL -c COMMAND` and sees the directory under another name.
 """
+import argparse
 import json
 import os
 import re
@@ -87,18 +92,18 @@ def commands(lines):
     return found
 
 
-def run(command, directory):
-    done = subprocess.run(["bash", "-c", "set -o pipefail; " + command[2:]], cwd=directory,
+def run(command, directory, shell):
+    done = subprocess.run([shell, "-c", "set -o pipefail; " + command[2:]], cwd=directory,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False, timeout=300)
     return done.returncode, [line.rstrip() for line in done.stdout.splitlines()]
 
 
-def run_block(lines, directory, failures):
+def run_block(lines, directory, shell, failures):
     """The lines of the block as they should be."""
     out = []
     for command, shown in commands(lines):
-        status, printed = run(command, directory)
+        status, printed = run(command, directory, shell)
         wrong = mismatch(shown, printed)
         # 141: the reader of a pipe (head) had enough
         if status not in (0, 141) or wrong is not None:
@@ -162,9 +167,28 @@ def run_session(lines, session, failures):
     return out
 
 
+def commands_after(name, pages):
+    """The lines of the block of commands that the pages mark with this name."""
+    found = []
+    for page in pages:
+        with open(page, encoding="utf-8") as file:
+            found += re.findall(rf"^<!-- fresh: {re.escape(name)} -->\n+```sh\n(.*?)^```$", file.read(), re.M | re.S)
+    if len(found) != 1:
+        sys.exit(f"{len(found)} blocks are marked <!-- fresh: {name} -->")
+    return found[0]
+
+
 def main():
-    update = sys.argv[1] == "--update"
-    page, directory = sys.argv[-2:]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--shell", default="bash")
+    parser.add_argument("--commands", metavar="NAME")
+    parser.add_argument("names", nargs="+", metavar="PAGE DIRECTORY")
+    options = parser.parse_args()
+    if options.commands:
+        print(commands_after(options.commands, options.names), end="")
+        return 0
+    page, directory = options.names
     with open(page, encoding="utf-8") as file:
         text = file.read()
     out, failures, count = [], [], 0
@@ -176,13 +200,13 @@ def main():
                 file.write("\n".join(lines) + "\n")
         if kind == "console":
             count += len(commands(lines))
-            lines = run_block(lines, directory, failures)
+            lines = run_block(lines, directory, options.shell, failures)
         if kind == "pycon":
             count += len(statements(lines))
             lines = run_session(lines, session, failures)
         out += lines if kind is None else [f"```{kind if kind != 'text' else ''}", *lines, "```"]
     session.close()
-    if update:
+    if options.update:
         with open(page, "w", encoding="utf-8") as file:
             file.write("\n".join(out) + "\n")
         return 0

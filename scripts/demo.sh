@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# demo.sh: installs what is missing, builds StepTrace, and traces a real Java program that everybody
-# has: javac, compiling the programs in java-tests.  What it makes stays in build/demo.
+# demo.sh: installs what is missing, builds StepTrace, and records a real Java program that everybody
+# has: javac, compiling the programs in java-tests; then a program with a leak.  What it makes stays in build/demo.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/deps.sh
@@ -25,13 +25,28 @@ find_jdk() {
     deps_jdks | awk '$1 >= 17 { print $2; exit }'
 }
 
-build() {
-    mkdir -p "$out"
-    if ! { cmake --preset release -DSTEPTRACE_TESTS=OFF && cmake --build build; } >"$log" 2>&1; then
+# patiently LOG COMMAND...: its output goes to the log; a line every 5 s says how far it is.
+patiently() {
+    local log=$1 job started=$SECONDS last=''
+    shift
+    "$@" >"$log" 2>&1 &
+    job=$!
+    while kill -0 "$job" 2>/dev/null; do
+        sleep 1
+        if [ $(((SECONDS - started) % 5)) = 4 ]; then
+            last=$(tr '\r' '\n' <"$log" | grep -oE '^\[[0-9]+/[0-9]+\]' | tail -n 1) || true
+            printf '  %3d s %s\n' "$((SECONDS - started))" "$last"
+        fi
+    done
+    wait "$job" || {
         tail -n 40 "$log" >&2
-        echo "The build failed; all of it is in $log" >&2
+        echo "It failed; all of its output is in $log" >&2
         exit 1
-    fi
+    }
+}
+
+compile() {
+    cmake --preset release && cmake --build build
 }
 
 # javac_sources: lists in $out/sources what this JDK compiles by itself.  A file that it has an
@@ -54,59 +69,51 @@ javac_sources() {
     exit 1
 }
 
-title 'Installing what is missing, and building'
-deps_install build demo
+title 'Installing what is missing'
+mkdir -p "$out"
+patiently "$out/install.log" deps_install build demo
+cat "$out/install.log"
 jdk=$(find_jdk)
 if [ -z "$jdk" ]; then
     echo "No JDK of version 17 or later in /usr/lib/jvm" >&2
     exit 1
 fi
-build
-steptrace=$(find build -name steptrace -type f -perm -u+x | head -n 1)
-agent=$(find build -name libtracer.so -type f | head -n 1)
-echo "$steptrace, the command, and $agent, the agent, are built."
-echo "JDK: $jdk"
 
-title 'Tracing javac: every object, class and thread'
+title 'Building'
+patiently "$log" compile
+export PATH=$PWD/build/converter:$jdk/bin:$PATH
+echo "Built: build/converter/steptrace, the command, and $(steptrace agent-path), the agent. JDK: $jdk"
+
+title 'Recording javac: every object, with its call stack, and a report'
 javac_sources
-rm -rf "$out/classes" "$out"/run.*
-show "$jdk/bin/javac -J-agentpath:$agent=file=$out/run.step -encoding UTF-8 -nowarn -proc:none -d $out/classes \
-@$out/sources"
+rm -rf "$out/classes" "$out"/*.step "$out"/*.html "$out"/run.*
+show "steptrace record --report -o $out/run.step javac -encoding UTF-8 -nowarn -proc:none -d $out/classes @$out/sources"
+echo "Open $PWD/$out/run.html in a browser."
 
-title 'What is in the trace'
-show "$steptrace info $out/run.step"
-title 'Who allocated what'
-show "$steptrace stats --top 10 $out/run.step"
+title 'What does javac keep?'
+show "steptrace leaks --top 3 --depth 3 $out/run.step"
 
-title 'Tracing methods too: a small program, with all events'
-cat >"$out/Hello.java" <<'END'
-import java.util.stream.IntStream;
+title 'A program with a leak: sessions that nobody ends'
+javac -d "$out/classes" examples/shop/WebShop.java
+show "steptrace record --stack=16 -o $out/shop.step java -Xmx16m -cp $out/classes com.acme.shop.WebShop"
+show "steptrace leaks --top 3 --depth 1 $out/shop.step"
+show "steptrace heap --allocated --at end --by site --top 5 --depth 1 $out/shop.step"
 
-public class Hello {
-    record Point(int x, int y) {}
+title 'Any other question, in SQL: which threads made the most objects?'
+show "steptrace sql $out/shop.step 'select t.name, count(*) as objects, sum(size) as bytes
+    from objects join threads t using (thread) group by t.name order by objects desc limit 5'"
 
-    public static void main(String[] args) {
-        System.out.println(IntStream.range(0, 1000).mapToObj(i -> new Point(i, i * i)).toList().size());
-    }
-}
-END
-"$jdk/bin/javac" -d "$out/classes" "$out/Hello.java"
-show "$jdk/bin/java -agentpath:$agent=file=$out/hello.step,overwrite=yes,events=all -cp $out/classes Hello"
-show "$steptrace dump --class 'Hello*' $out/hello.step | head -n 12"
-
-title 'The same trace in other formats'
-show "$steptrace convert $out/run.step -o $out/run.zip"
-show "$steptrace convert $out/run.step -o $out/run.hatf"
-show "unzip -p $out/run.zip trace | head -n 12"
+title 'The same trace in other formats: zipped text, and HATF'
+show "steptrace convert $out/run.step -o $out/run.zip"
+show "unzip -p $out/run.zip trace | sed -n '1p;1000,1010p'"
+show "steptrace convert $out/run.step -o $out/run.hatf"
 show "wc -c $out/run.step $out/run.zip $out/run.hatf"
 echo "The text has $(unzip -l "$out/run.zip" trace | awk '$4 == "trace" { print $1 }') bytes unpacked."
 
 title 'Your own program'
 cat <<END
-  java -agentpath:$PWD/$agent=file=run.step -jar your-program.jar
-  $steptrace stats run.step
-  $steptrace convert run.step -o run.zip      # zipped text: unzip -p run.zip trace | less
-  $steptrace convert run.step -o run.hatf     # HATF
-
-  events=all traces methods as well; java -agentpath:$PWD/$agent=help lists all options.
+  export PATH=$PWD/build/converter:\$PATH
+  steptrace record --report java -jar your-program.jar    # writes run.step and run.html
+  steptrace attach -d 30s --report PID                    # a JVM that is already running
+  steptrace help                                          # all commands
 END

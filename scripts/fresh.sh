@@ -42,17 +42,22 @@ if [ -z "${STEPTRACE_FRESH:-}" ]; then
 fi
 
 deps_install fresh
-mirror=$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p; s/^deb \(\[[^]]*\] \)\?\([^ ]*\) .*/\2/p' /etc/apt/sources.list.d/debian.sources \
-    /etc/apt/sources.list 2>/dev/null | head -n 1)
+mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null |
+    sed -n 's/^URIs: *\([^ ]*\/debian\)\/\?$/\1/p; s/^deb \(\[[^]]*\] \)\?\([^ ]*\/debian\)\/\? .*/\2/p' | head -n 1) || true
 mirror=${mirror:-http://deb.debian.org/debian}
 base_release=bookworm next_release=trixie
 
 mkdir -p "$directory"
 directory=$(realpath "$directory")
-remove() {
-    rm -rf --one-file-system "${directory:?}"
+root=$directory/root
+leave() {
+    local place
+    for place in proc dev; do
+        ! mountpoint -q "$root/$place" || umount -R --lazy "$root/$place"
+    done
+    rm -rf --one-file-system "${root:?}"
 }
-trap remove EXIT
+trap 'leave; rm -rf --one-file-system "${directory:?}"' EXIT
 
 # base RELEASE: an empty system of this release, which each way gets a copy of.
 base() {
@@ -69,12 +74,10 @@ base() {
     fi
 }
 
-# enter RELEASE: $root is a new empty system.
+# enter RELEASE: $root becomes a new empty system.
 enter() {
     base "$1"
-    root=$directory/root
-    umount -R "$root/proc" "$root/dev" 2>/dev/null || true
-    rm -rf --one-file-system "$root"
+    leave
     cp -a --reflink=auto "$directory/base-$1" "$root"
     mount -t proc proc "$root/proc"
     mount -t tmpfs -o mode=755 dev "$root/dev"
@@ -133,7 +136,7 @@ END
         echo "fresh.sh: README's first trace: FAILED"
         exit 1
     }
-    # No SQLite, no ncurses, no call stacks, no JUnit: each would be a build that lacks something.
+    # A build without SQLite or ncurses lacks something that README names.
     there <<'END'
 cd /root/first
 steptrace sql run.step 'select count(*) from objects' >/dev/null

@@ -3,7 +3,7 @@
 """Appends tests to a CTestTestfile.cmake, so that one ctest runs those of several builds.
 
 merge-tests.py FILE tests NAME BUILD [--prefix P] [--label RE] [--name RE] [--wrap COMMAND]
-merge-tests.py FILE command NAME LABEL|LABEL... COMMAND...
+merge-tests.py FILE command [--property KEY=VALUE]... NAME LABEL|LABEL... COMMAND...
 """
 import argparse
 import json
@@ -60,6 +60,7 @@ def main():
     tests.add_argument("--name", default="")
     tests.add_argument("--wrap", default="")
     command = kinds.add_parser("command")
+    command.add_argument("--property", action="append", default=[])
     command.add_argument("test")
     command.add_argument("labels")
     command.add_argument("command", nargs=argparse.REMAINDER)
@@ -67,7 +68,8 @@ def main():
     if args.kind == "tests":
         lines = tests_of_build(args)
     else:
-        properties = {"LABELS": args.labels.split("|"), "WORKING_DIRECTORY": os.getcwd()}
+        properties = {"LABELS": args.labels.split("|"), "WORKING_DIRECTORY": os.getcwd(),
+                      **dict(given.split("=", 1) for given in args.property)}
         words = args.command
         if os.path.exists(words[0]):
             words = [os.path.abspath(words[0])] + words[1:]

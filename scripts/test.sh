@@ -19,7 +19,7 @@ usage() {
 usage: scripts/test.sh [--quick] [-L LABEL_REGEX] [-j JOBS]
   --quick   the GCC build and its unit, golden and cli tests only
   -L REGEX  the GCC build (and that with Clang, if REGEX matches "fuzz"), and those tests
-            of it that have a matching label: unit, golden, cli, jvm, storm, malloc-recorder, fuzz, check
+            of it that have a matching label: unit, golden, cli, jvm, storm, malloc-recorder, fuzz, check, fresh
   -j JOBS   how many at once (default: one a processor, and one test more, since many wait)
 END
 }
@@ -158,6 +158,9 @@ if [[ " ${failed[*]} " != *" gcc "* ]]; then
     merge command check.tidy check scripts/check-tidy.sh build-gcc "$jobs"
 fi
 merge command check.manual check scripts/check-manual.sh
+# An empty machine has nothing that this one happens to have: the first test to begin, since it is the longest.
+merge command --property TIMEOUT=2400 --property SKIP_RETURN_CODE=77 --property COST=10000 \
+    check.fresh fresh scripts/fresh.sh tarball packages cmake demo
 
 echo
 status=0

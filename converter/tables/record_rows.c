@@ -381,6 +381,7 @@ static enum step_status next(struct table_rows *base, size_t *count, struct step
         if (!fill(rows, i, rows->row, *count))
             return no_memory(error);
     }
+    base->first_id = ((uint64_t) rows->choice.blocks[rows->at - 1] << 32) + rows->row + 1;
     rows->row += *count;
     return STEP_STATUS_OK;
 }

@@ -130,6 +130,7 @@ struct table_query {
     size_t batch_rows;             /* maximum number of rows of a batch; 0: TABLE_BATCH_ROWS */
     bool by_time;                  /* rows of blocks in the order of the blocks' first times instead
                                       of the file's */
+    bool has_row_ids;              /* batches have one more vector, of TABLE_UINT: the rows' ids */
 };
 #define TABLE_BATCH_ROWS ((size_t) 65536)
 
@@ -176,10 +177,15 @@ static inline bool table_vector_is_null(const struct table_vector *vector, size_
     return vector->validity != NULL && (vector->validity[row / 8] >> (row % 8) & 1u) == 0;
 }
 
-/* A batch, valid until the next call for its scan.  Null values are 0 or an empty text. */
+/* A batch, valid until the next call for its scan.  Null values are 0 or an empty text.
+ *
+ * The id of a row (`has_row_ids`) is its place in the table, from 1 to 2^63 - 1: each scan of the
+ * table, with whatever ranges and columns, gives a row the same id, and no other row has it.  It is
+ * the block and the place in it, the number of an entry or object, or, where a maker makes all rows
+ * in one order whatever is wanted of them, their count. */
 struct table_batch {
     size_t row_count;
-    const struct table_vector *vectors; /* in the order of the query's columns */
+    const struct table_vector *vectors; /* in the order of the query's columns, then the ids */
 };
 
 struct table_scan;

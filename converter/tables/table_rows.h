@@ -182,6 +182,9 @@ struct table_rows {
     const struct table_request *request;
     struct table_vector *vectors; /* by column of the table */
     struct row_builder builder;   /* of the operation `step` */
+    size_t row_count;             /* of the operation `step`: rows of the last batch */
+    uint64_t first_id;            /* of the batch's rows, whose ids are consecutive; unless the
+                                     table's rows are known by their first column */
     struct table_scan_work work;
 };
 
@@ -192,8 +195,8 @@ struct table_rows_operations {
     /* Adds rows to the builder if it has room, and clears `*has_more` if the batch ends here: if
      * it is empty, there are no more rows. */
     enum step_status (*step)(struct table_rows *rows, bool *has_more, struct step_error *error);
-    /* Instead of `step`: fills `vectors` of the needed columns, and sets `*count` to 1 to
-     * request->batch_rows; or returns END. */
+    /* Instead of `step`: fills `vectors` of the needed columns, sets `*count` to 1 to
+     * request->batch_rows, and `first_id`; or returns END. */
     enum step_status (*next)(struct table_rows *rows, size_t *count, struct step_error *error);
     /* Restarts with the current request; NULL: not supported, make new rows. */
     enum step_status (*restart)(struct table_rows *rows, struct step_error *error);
@@ -224,8 +227,10 @@ struct table_scan {
     size_t *columns;
     size_t column_count;
     uint8_t *needed;              /* by column of the table */
-    struct table_vector *vectors; /* by column of the query */
+    struct table_vector *vectors; /* by column of the query, then the rows' ids */
     struct column_room *room;     /* by column of the query */
+    bool has_row_ids;
+    uint64_t *row_ids;
     uint32_t *selected;
     struct table_batch batch;
 };

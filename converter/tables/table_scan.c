@@ -151,8 +151,41 @@ static enum step_status next_rows(struct table_rows *rows, size_t *count, struct
         if (status != STEP_STATUS_OK)
             return status;
     }
+    rows->first_id += rows->row_count;
     row_builder_take(&rows->builder, rows->vectors, count);
+    rows->row_count = *count;
     return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
+}
+
+/* ---- ids of rows ---- */
+
+/* Entries and objects are known by their number, the first column.  The maker of objects joins rows
+ * in another order than that of the records, and passes over those that are not wanted. */
+static bool has_key(const struct table_definition *table)
+{
+    return table->rows_from == ROWS_OF_DICTIONARY ||
+           (table->rows_from == ROWS_OF_BLOCKS && table->rows != NULL);
+}
+
+/* Appends the ids of the batch's rows.  `selected`: which of the maker's rows these are; NULL: all. */
+static enum step_status put_row_ids(struct table_scan *scan, const uint32_t *selected, size_t count,
+                                    struct step_error *error)
+{
+    if (!scan->has_row_ids)
+        return STEP_STATUS_OK;
+    if (scan->row_ids == NULL)
+        scan->row_ids = malloc((scan->request.batch_rows + 1) * sizeof *scan->row_ids);
+    if (scan->row_ids == NULL)
+        return no_memory(error);
+    const uint64_t *keys =
+        has_key(scan->request.table) ? scan->rows->vectors[0].numbers : NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t row = selected != NULL ? selected[i] : i;
+        scan->row_ids[i] = keys != NULL ? keys[row] : scan->rows->first_id + row;
+    }
+    scan->vectors[scan->column_count] =
+        (struct table_vector){.type = TABLE_UINT, .numbers = scan->row_ids};
+    return STEP_STATUS_OK;
 }
 
 /* ---- life cycle ---- */
@@ -163,7 +196,7 @@ static enum step_status choose_columns(struct table_scan *scan, const struct tab
     const struct table *table = &scan->request.table->base;
     scan->column_count = query->columns != NULL ? query->column_count : table->column_count;
     scan->columns = calloc(scan->column_count + 1, sizeof *scan->columns);
-    scan->vectors = calloc(scan->column_count + 1, sizeof *scan->vectors);
+    scan->vectors = calloc(scan->column_count + 2, sizeof *scan->vectors);
     scan->room = calloc(scan->column_count + 1, sizeof *scan->room);
     scan->needed = calloc(table->column_count + 1, 1);
     if (scan->columns == NULL || scan->vectors == NULL || scan->room == NULL ||
@@ -179,14 +212,18 @@ static enum step_status choose_columns(struct table_scan *scan, const struct tab
     }
     for (size_t i = 0; i < table->column_count; i++)
         scan->needed[i] |= row_filter_needs(&scan->request.filter, i);
+    scan->needed[0] |= scan->has_row_ids && has_key(scan->request.table);
     return STEP_STATUS_OK;
 }
 
 static enum step_status start(struct table_scan *scan, struct step_error *error)
 {
     struct table_rows *rows = scan->rows;
-    if (rows != NULL && rows->operations->restart != NULL)
+    if (rows != NULL && rows->operations->restart != NULL) {
+        rows->first_id = 1;
+        rows->row_count = 0;
         return rows->operations->restart(rows, error);
+    }
     destroy_rows(rows);
     const struct table_rows_operations *operations = rows_of(&scan->request);
     scan->rows = rows = calloc(1, operations->size_bytes);
@@ -194,6 +231,7 @@ static enum step_status start(struct table_scan *scan, struct step_error *error)
         return no_memory(error);
     rows->operations = operations;
     rows->tables = scan->tables;
+    rows->first_id = 1;
     rows->request = &scan->request;
     enum step_status status = open_rows(rows, error);
     if (status != STEP_STATUS_OK) {
@@ -216,6 +254,7 @@ enum step_status table_scan_create(struct tables *tables, const struct table *ta
     scan->request.part = query->part != NULL ? *query->part : (struct table_part){0, SIZE_MAX, 0};
     scan->request.batch_rows = query->batch_rows != 0 ? query->batch_rows : TABLE_BATCH_ROWS;
     scan->request.by_time = query->by_time;
+    scan->has_row_ids = query->has_row_ids;
     enum step_status status = row_filter_init(&scan->request.filter, table, query, error);
     if (status == STEP_STATUS_OK)
         status = choose_columns(scan, query, error);
@@ -254,6 +293,7 @@ void table_scan_destroy(struct table_scan *scan)
     free(scan->vectors);
     free(scan->needed);
     free(scan->selected);
+    free(scan->row_ids);
     free(scan);
 }
 
@@ -329,12 +369,12 @@ static void gather(const struct table_vector *from, const uint32_t *selected, si
     to->validity = to->null_count > 0 ? room->validity : NULL;
 }
 
-static enum step_status take_all(struct table_scan *scan, size_t count)
+static enum step_status take_all(struct table_scan *scan, size_t count, struct step_error *error)
 {
     for (size_t i = 0; i < scan->column_count; i++)
         scan->vectors[i] = scan->rows->vectors[scan->columns[i]];
     scan->batch = (struct table_batch){count, scan->vectors};
-    return STEP_STATUS_OK;
+    return put_row_ids(scan, NULL, count, error);
 }
 
 /* Returns END if none of the rows is wanted. */
@@ -351,7 +391,7 @@ static enum step_status take_selected(struct table_scan *scan, size_t count,
     if (status != STEP_STATUS_OK)
         return status;
     if (kept == count)
-        return take_all(scan, count);
+        return take_all(scan, count, error);
     if (kept == 0)
         return STEP_STATUS_END;
     for (size_t i = 0; i < scan->column_count; i++) {
@@ -362,7 +402,7 @@ static enum step_status take_selected(struct table_scan *scan, size_t count,
         gather(from, scan->selected, kept, &scan->room[i], &scan->vectors[i]);
     }
     scan->batch = (struct table_batch){kept, scan->vectors};
-    return STEP_STATUS_OK;
+    return put_row_ids(scan, scan->selected, kept, error);
 }
 
 enum step_status table_scan_next(struct table_scan *scan, const struct table_batch **batch,
@@ -377,7 +417,7 @@ enum step_status table_scan_next(struct table_scan *scan, const struct table_bat
         status = next_rows(scan->rows, &count, error);
         if (status != STEP_STATUS_OK)
             return status;
-        status = all ? take_all(scan, count) : take_selected(scan, count, error);
+        status = all ? take_all(scan, count, error) : take_selected(scan, count, error);
     }
     *batch = &scan->batch;
     return status;

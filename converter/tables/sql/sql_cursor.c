@@ -289,7 +289,8 @@ static enum step_status read_entries(struct sql_cursor *cursor, struct step_erro
         return STEP_STATUS_OK;
     const struct table_query query = {.columns = cursor->columns,
                                       .column_count = cursor->column_count,
-                                      .batch_rows = (size_t) rows};
+                                      .batch_rows = (size_t) rows,
+                                      .has_row_ids = true};
     enum step_status status =
         table_scan_create(cursor->tables, cursor->table, &query, &cursor->all, error);
     if (status == STEP_STATUS_OK)
@@ -345,6 +346,7 @@ static enum step_status make_scan(struct sql_cursor *cursor, const struct sql_pl
         .batch_rows = is_look_up(cursor, plan) ? 1
                       : plan->group_count > 0  ? SQL_GROUP_BATCH_ROWS
                                                : 0,
+        .has_row_ids = true,
     };
     return table_scan_create(cursor->tables, cursor->table, &query, &cursor->scan, error);
 }
@@ -364,7 +366,7 @@ static enum step_status group(struct sql_cursor *cursor, const struct sql_plan *
             return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
                                   "a column of groups is not read");
     }
-    return sql_groups_create(cursor->scan, keys, plan->group_count, cursor->column_count,
+    return sql_groups_create(cursor->scan, keys, plan->group_count, cursor->column_count + 1,
                              &cursor->groups, error);
 }
 
@@ -406,7 +408,6 @@ enum step_status sql_cursor_start(struct sql_cursor *cursor, const char *text,
     cursor->is_look_up = false;
     cursor->at_end = false;
     cursor->row = 0;
-    cursor->row_number = 1;
     sql_plan_read(&plan, cursor->table, text, values);
     if (plan.is_empty)
         cursor->at_end = true;
@@ -418,12 +419,16 @@ enum step_status sql_cursor_start(struct sql_cursor *cursor, const char *text,
 
 enum step_status sql_cursor_next(struct sql_cursor *cursor, struct step_error *error)
 {
-    cursor->row_number++;
     if (cursor->is_look_up) {
         cursor->at_end = true;
         return STEP_STATUS_OK;
     }
     return ++cursor->row < cursor->row_end ? STEP_STATUS_OK : take_batch(cursor, error);
+}
+
+sqlite3_int64 sql_cursor_row_id(const struct sql_cursor *cursor)
+{
+    return (sqlite3_int64) cursor->batch->vectors[cursor->column_count].numbers[cursor->row];
 }
 
 int sql_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)

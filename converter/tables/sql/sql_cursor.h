@@ -19,7 +19,7 @@ enum { SQL_GROUP_KEYS_MOST = 4 };
 
 struct sql_groups;
 
-/* Reads a whole scan, whose `column_count` columns must not be texts.  `keys`: positions of the
+/* Reads a whole scan, whose `column_count` vectors (the rows' ids included) must not be texts.  `keys`: positions of the
  * key columns in its batches. */
 enum step_status sql_groups_create(struct table_scan *scan, const size_t *keys, size_t key_count,
                                    size_t column_count, struct sql_groups **out,
@@ -60,7 +60,6 @@ struct sql_cursor {
     const struct table_batch *batch;
     size_t row, row_end;       /* in the batch */
     struct sql_groups *groups; /* of the scan, if rows are grouped */
-    sqlite3_int64 row_number;
     size_t *places; /* by column: its position in the batch; SIZE_MAX: none */
     size_t *columns;
     size_t column_count;
@@ -80,6 +79,9 @@ void sql_cursor_destroy(struct sql_cursor *cursor);
 enum step_status sql_cursor_start(struct sql_cursor *cursor, const char *text,
                                   sqlite3_value **values, struct step_error *error);
 enum step_status sql_cursor_next(struct sql_cursor *cursor, struct step_error *error);
+/* Returns the id of the current row.  SQLite recognises rows by it when it joins the answers of
+ * several scans: of the terms of an OR, and of a right or full join. */
+sqlite3_int64 sql_cursor_row_id(const struct sql_cursor *cursor);
 /* xColumn of the module. */
 int sql_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column);
 

@@ -257,7 +257,7 @@ static int is_at_end(sqlite3_vtab_cursor *base)
 
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 {
-    *out = cursor_of(base)->row_number;
+    *out = sql_cursor_row_id(cursor_of(base));
     return SQLITE_OK;
 }
 

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""try_random.py EXTENSION STEPTRACE [--queries N] [--seed S] [TRACE]...: random queries of these
+traces' tables and of a made-up one's, and of copies of the tables that SQLite has made, have the same rows.
+
+The copies are SQLite's own tables, so what differs is the fault of the virtual tables: of rows that a scan passes
+over, of ids of rows by which SQLite joins several scans (MULTI-INDEX OR, right and full joins), of grouping.
+A part of the queries goes through `steptrace sql`, too.  The failure prints the trace and the query.
+"""
+import argparse
+import collections
+import csv
+import io
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import try_doors
+
+SQLITE = "/usr/bin/sqlite3"
+END = "-- end of answer --"
+BATCH = 100
+ROWS_MOST = 4000  # of a table that is copied: some queries are quadratic
+
+
+class Shell:
+    """SQLite's shell, which has the extension and a trace."""
+
+    def __init__(self, extension, trace):
+        self.process = subprocess.Popen(
+            [SQLITE, "-batch", ":memory:"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="surrogateescape")
+        self.ask(f".load {os.path.splitext(extension)[0]}\n.mode quote\nselect steptrace_open('{trace}');")
+
+    def ask(self, text):
+        """The lines that a query prints."""
+        self.process.stdin.write(f"{text}\n.print {END}\n")
+        self.process.stdin.flush()
+        lines = []
+        for line in self.process.stdout:
+            if line.rstrip("\n") == END:
+                return lines
+            lines.append(line.rstrip("\n"))
+        sys.exit(f"sqlite3 ended; its last lines: {lines[-5:]}")
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def is_literal(value):
+    """Whether a printed value is one line, and can stand in a query."""
+    return (len(value) < 200 and value.isprintable() and value.count("'") in (0, 2) and
+            value.startswith("'") == value.endswith("'"))
+
+
+class Table:
+    def __init__(self, shell, name):
+        self.name = name
+        self.columns = [line.split(",")[1].strip("'") for line in shell.ask(f'pragma table_xinfo("{name}");')]
+        shell.ask(f'create table "c_{name}" as select * from "{name}";')
+        self.values = {}
+        for column in self.columns:
+            found = shell.ask(f'select distinct "{column}" from (select "{column}" from "c_{name}" limit 3000) '
+                              "order by random() limit 12;")
+            self.values[column] = [v for v in found if is_literal(v)] or ["null"]
+
+    def column(self, chance):
+        return chance.choice(self.columns)
+
+
+def condition(chance, table, alias, depth=0):
+    """A random condition on one table."""
+    shape = chance.random()
+    if depth < 2 and shape < 0.35:
+        joiner = chance.choice(["or", "or", "and"])
+        parts = [condition(chance, table, alias, depth + 1) for _ in range(chance.randint(2, 3))]
+        return "(" + f" {joiner} ".join(parts) + ")"
+    column = table.column(chance)
+    name = f'{alias}."{column}"'
+    value = chance.choice(table.values[column])
+    kind = chance.random()
+    if kind < 0.08:
+        return f"{name} is {chance.choice(['null', 'not null'])}"
+    if kind < 0.2:
+        return f"{name} in ({', '.join(chance.choice(table.values[column]) for _ in range(3))})"
+    if kind < 0.3:
+        return f"{name} between {value} and {chance.choice(table.values[column])}"
+    if kind < 0.36 and value.startswith("'"):
+        return f"{name} glob '{value.strip(chr(39))[:3]}*'" if chance.random() < 0.5 else f"{name} like '%{value.strip(chr(39))[1:3]}%'"
+    return f"{name} {chance.choice(['=', '=', '<', '<=', '>', '>=', '!='])} {value}"
+
+
+def aggregate(chance, table, alias):
+    # Sums and means of reals depend on the order of rows.
+    column = f'{alias}."{table.column(chance)}"'
+    return chance.choice(["count(*)", f"count({column})", f"min({column})", f"max({column})", f"count(distinct {column})"])
+
+
+def key(chance, a, b):
+    """A column by which two tables can be joined without millions of rows."""
+    wanted = [c for c in a.columns if c in b.columns and c in ("object", "class_id", "site", "method", "address")]
+    return chance.choice(wanted) if wanted else None
+
+
+def query(chance, tables):
+    """A random query: its text with {t:NAME} for tables."""
+    a = chance.choice(tables)
+    shape = chance.randrange(9)
+    where = f"where {condition(chance, a, 'a')}"
+    names = ", ".join(f'a."{c}"' for c in chance.sample(a.columns, min(len(a.columns), 3)))
+    if shape <= 1:
+        return f"select count(*) from {{{a.name}}} a {where}"
+    if shape == 2:
+        return f"select {names} from {{{a.name}}} a {where} limit 2000000"
+    if shape == 3:
+        by = f'a."{a.column(chance)}"'
+        return f"select {by}, {aggregate(chance, a, 'a')}, {aggregate(chance, a, 'a')} from {{{a.name}}} a {where} group by {by}"
+    if shape == 4:
+        return f"select distinct {names} from {{{a.name}}} a {where}"
+    b = chance.choice(tables)
+    on = key(chance, a, b)
+    if shape == 5 or on is None:
+        column = f'"{a.column(chance)}"'
+        order = ", ".join(f'a."{c}"' for c in a.columns)
+        return (f"select {column}, count(*) from (select {column}, rank() over (partition by {column} order by {order}) r "
+                f"from {{{a.name}}} a {where}) group by 1")
+    if shape == 6:
+        return (f'select count(*), count(distinct a."{on}") from {{{a.name}}} a where exists '
+                f'(select 1 from {{{b.name}}} b where b."{on}" = a."{on}" and {condition(chance, b, "b")}) or {condition(chance, a, "a")}')
+    if shape == 7:
+        return (f'select "{on}" from {{{a.name}}} a {where} {chance.choice(["union", "intersect", "except"])} '
+                f'select "{on}" from {{{b.name}}} b where {condition(chance, b, "b")}')
+    kind = chance.choice(["join", "left join", "right join", "full join"])
+    more = condition(chance, b, "b")
+    return (f'select count(*), count(a."{on}"), count(b."{on}") from {{{a.name}}} a {kind} {{{b.name}}} b '
+            f'on a."{on}" = b."{on}" and {condition(chance, a, "a")} and {condition(chance, b, "b")}')
+
+
+def of(text, prefix, tables):
+    for table in tables:
+        text = text.replace(f"{{{table.name}}}", f'"{prefix}{table.name}"')
+    return text
+
+
+def rows_of_command(steptrace, trace, text):
+    done = subprocess.run([steptrace, "sql", "--csv", trace, text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="surrogateescape", check=False)
+    if done.returncode != 0:
+        return [done.stderr]
+    return list(csv.reader(io.StringIO(done.stdout)))[1:]
+
+
+def compare(shell, steptrace, trace, chance, tables, number):
+    text = query(chance, tables)
+    got = collections.Counter(shell.ask(of(text, "", tables) + ";"))
+    wanted = collections.Counter(shell.ask(of(text, "c_", tables) + ";"))
+    failed = got != wanted
+    if not failed and number % 5 == 0 and text.startswith("select count(*) from") and not any("rror" in line for line in wanted):
+        command = rows_of_command(steptrace, trace, of(text, "", tables))
+        failed = [[str(n)] for n in wanted] != command
+        got = command if failed else got
+    if failed:
+        print(f"{trace}\n{of(text, '', tables)}\n  the copies have: {list(wanted.items())[:3]}\n  the tables have: {list(got)[:3]}")
+        for line in shell.ask("explain query plan " + of(text, "", tables) + ";"):
+            print("   ", line)
+    return any("rror" in line for line in wanted), failed
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--queries", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("extension")
+    parser.add_argument("steptrace")
+    parser.add_argument("traces", nargs="*")
+    options = parser.parse_args()
+    faults = errors = asked = 0
+    work = tempfile.TemporaryDirectory()
+    options.traces.append(f"{work.name}/made.step")
+    try_doors.make_trace(f"{work.name}/made.txt", 1500)
+    subprocess.run([options.steptrace, "convert", f"{work.name}/made.txt", "-o", options.traces[-1]], check=True)
+    for trace in options.traces:
+        trace = os.path.abspath(trace)
+        chance = random.Random(f"{options.seed} {os.path.basename(trace)}")
+        shell = Shell(options.extension, trace)
+        names = [line.strip("'") for line in shell.ask("select name from temp.sqlite_master order by 1;")]
+        counts = {name: int(shell.ask(f'select count(*) from "{name}";')[0]) for name in names}
+        tables = [Table(shell, name) for name in names if 0 < counts[name] <= ROWS_MOST and len(name) < 64]
+        for number in range(options.queries // len(options.traces)):
+            error, failed = compare(shell, options.steptrace, trace, chance, tables, number)
+            asked, errors, faults = asked + 1, errors + error, faults + failed
+        shell.close()
+    print(f"{asked} queries, {faults} differ; {errors} are errors in both")
+    return 1 if faults or errors * 10 > asked else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -170,6 +171,14 @@ static void answer_text(const struct mcp_id *id, const char *text, bool is_error
 
 /* ---- a call ---- */
 
+/* No tool writes a file: a query that sorts does so in memory, which is limited. */
+static void forbid_files(void)
+{
+    const struct rlimit none = {0, 0};
+    signal(SIGXFSZ, SIG_IGN); /* a write fails, and the verb says so */
+    setrlimit(RLIMIT_FSIZE, &none);
+}
+
 /* In the new process: nothing of the server's but the open traces, which the links lead to. */
 static void become_verb(const struct mcp_command *command, const int *output, const int *messages,
                         pid_t server)
@@ -189,6 +198,7 @@ static void become_verb(const struct mcp_command *command, const int *output, co
     }
     memcpy(&words[1], command->words, sizeof command->words);
     setpgid(0, 0);
+    forbid_files();
     execv("/proc/self/exe", (char *const *) words);
     _exit(127);
 }

@@ -53,7 +53,7 @@ class Server:
         result = answer.get("result")
         if result is None:
             return answer["error"]["message"], None
-        return result["content"][0]["text"], result["isError"]
+        return "\n".join(part["text"] for part in result["content"]) if result["isError"] else result["content"][0]["text"], result["isError"]
 
     def end(self):
         self.process.stdin.close()
@@ -164,6 +164,14 @@ def limits_hold(steptrace, directory):
     expect("time", failed and "--time" in text, text)
     text, failed = server.call("sql", trace="a.step", query="select hex(zeroblob(3000))")
     expect("bytes", failed and "fewer rows" in text, text)
+    server.end()
+    # A query that sorts 200 MB: its temporary files would be on the disk. Here it needs memory, which is limited.
+    server = Server(steptrace, str(directory), "--call-memory=64m", "--time=60s")
+    text, failed = server.call("sql", trace="a.step", query="with recursive c(x) as (select 1 union all select x + 1 from c limit 40000) "
+                               "select max(r) from (select row_number() over (order by randomblob(5000)) r from c)")
+    expect("no files for sorting", failed and ("memory" in text or "full" in text), text)
+    text, failed = server.call("sql", trace="a.step", query="create virtual table temp.x using steptrace('a.step', 'objects')")
+    expect("no other trace", failed and "not authorized" in text, text)
     server.end()
     server = Server(steptrace, str(directory))
     server.begin("tools/call", name="info", arguments={"trace": "a.step"})

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "converter/base/csv_output.h"
 #include "converter/base/error_report.h"
@@ -172,11 +173,10 @@ static void put_csv(struct step_bytes text, FILE *out)
 {
     bool quoted = false;
     for (size_t i = 0; i < text.length; i++)
-        quoted = quoted || strchr("\",\r\n", text.data[i]) != NULL;
-    if (quoted)
-        csv_put_text(text, out);
-    else
-        fwrite(text.data, 1, text.length, out);
+        quoted = quoted || strchr("\",", text.data[i]) != NULL;
+    fputs(quoted ? "\"" : "", out);
+    csv_put_shown(text, out);
+    fputs(quoted ? "\"" : "", out);
 }
 
 static int print_csv(sqlite3_stmt *statement, FILE *out)
@@ -503,28 +503,64 @@ static enum step_status report_traces_damage(sqlite3 *database, const struct nam
     return status;
 }
 
-/* Statements may come from an untrusted source, so they can only read the traces: they cannot
- * write files.  VACUUM INTO is an ATTACH, too. */
-static int authorize(void *traces, int action, const char *first, const char *second,
-                     const char *schema, const char *trigger)
+/* The functions that open files, and one that shows addresses of this process. */
+static bool is_denied_function(const char *name)
+{
+    static const char *const denied[] = {"steptrace_open", "load_extension", "fts3_tokenizer"};
+    for (size_t i = 0; i < sizeof denied / sizeof denied[0]; i++)
+        if (name == NULL || sqlite3_stricmp(name, denied[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_reading_pragma(const char *name)
 {
     static const char *const readers[] = {
         "cache_size",    "case_sensitive_like", "collation_list", "compile_options",
         "database_list", "foreign_key_list",    "function_list",  "index_info",
         "index_list",    "index_xinfo",         "module_list",    "pragma_list",
         "table_info",    "table_list",          "table_xinfo",    "threads"};
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
+        if (sqlite3_stricmp(name, readers[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Statements may come from an untrusted source, so they can only read the traces that the command
+ * names: what is not listed here is refused, creating virtual tables (which open files) as well. */
+static int authorize(void *traces, int action, const char *first, const char *second,
+                     const char *schema, const char *trigger)
+{
+    bool is_reading = false;
     (void) trigger;
     if (action == SQLITE_READ && first != NULL) /* no schema: count(*) of a table of `main` */
         note_read(traces, schema != NULL ? schema : "main", first);
-    if (action == SQLITE_ATTACH)
-        return first != NULL && (first[0] == '\0' || strcmp(first, ":memory:") == 0) ? SQLITE_OK
-                                                                                     : SQLITE_DENY;
-    if (action != SQLITE_PRAGMA || second == NULL)
-        return SQLITE_OK;
-    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
-        if (sqlite3_stricmp(first, readers[i]) == 0)
-            return SQLITE_OK;
-    return SQLITE_DENY;
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+        is_reading = true;
+        break;
+    case SQLITE_FUNCTION:
+        is_reading = !is_denied_function(second);
+        break;
+    case SQLITE_PRAGMA:
+        is_reading = second == NULL || is_reading_pragma(first);
+        break;
+    default:
+        break;
+    }
+    return is_reading ? SQLITE_OK : SQLITE_DENY;
+}
+
+/* Sorting may need more than the available memory, so it uses files, where any may be written. */
+static const char *place_of_sorting(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == 0
+               ? "pragma temp_store=memory"
+               : "pragma temp_store=file; pragma temp.cache_size=-131072;"
+                 "pragma main.cache_size=-131072; pragma threads=2";
 }
 
 static enum step_status open_database(sqlite3 **database)
@@ -532,12 +568,10 @@ static enum step_status open_database(sqlite3 **database)
     sqlite3_auto_extension((void (*)(void)) sqlite3_steptracesqlite_init);
     int code = sqlite3_open(":memory:", database);
     sqlite3_cancel_auto_extension((void (*)(void)) sqlite3_steptracesqlite_init);
-    /* sorting may need more than the available memory, so it uses files */
     if (code == SQLITE_OK)
-        code = sqlite3_exec(*database,
-                            "pragma temp_store=file; pragma temp.cache_size=-131072;"
-                            "pragma main.cache_size=-131072; pragma threads=2",
-                            NULL, NULL, NULL);
+        code = sqlite3_exec(*database, place_of_sorting(), NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_db_config(*database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     return code == SQLITE_OK ? STEP_STATUS_OK : report_sqlite_error(*database);
 }
 

@@ -23,3 +23,10 @@ steptrace sql none.step "select 1" 2>/dev/null || echo "exit $?"
 echo "-- cut"
 head -c $(($(wc -c <a.step) - 20)) a.step >cut.step
 steptrace sql cut.step "select count(*) from objects" || echo "exit $?"
+echo "-- reading alone"
+cp a.step other.step
+for text in "create virtual table temp.x using steptrace('other.step', 'objects')" "create virtual table temp.x using steptrace('none.step', 'objects')" \
+    "select steptrace_open('other.step')" "select steptrace_open('none.step')" "select fts3_tokenizer('simple')" \
+    "create table t (x)" "create temp view v as select 1" "attach ':memory:' as y" "begin" "pragma writable_schema=1" "vacuum into 'copy.db'"; do
+    steptrace sql a.step "$text" 2>&1 | sed 's/.*authoriz.*/refused/'
+done

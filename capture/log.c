@@ -3,6 +3,7 @@
 #include "capture/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,9 +17,28 @@
 
 static __thread bool is_apart;
 
+/* Returns true unless this thread certainly has no filter of system calls (seccomp).  A service's
+ * filter may kill for a call that few programs make, as systemd's @system-service does for
+ * pidfd_getfd(), so none is made to find out. */
+static bool may_be_filtered(void)
+{
+    static const char wanted[] = "\nSeccomp:\t0\n";
+    char status[4096];
+    int file = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, status, sizeof status - 1) : 0;
+    if (file >= 0)
+        close(file);
+    status[length > 0 ? length : 0] = '\0';
+    return strstr(status, wanted) == NULL;
+}
+
 /* Returns a descriptor of this thread for the program's stderr, or -1. */
 static int borrow_stderr(void)
 {
+    if (may_be_filtered()) {
+        errno = EPERM;
+        return -1;
+    }
     int process = (int) syscall(SYS_pidfd_open, getpid(), 0u);
     if (process < 0)
         return -1;

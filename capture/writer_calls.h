@@ -13,7 +13,12 @@
 #include "steptrace/live.h"
 
 /* Descriptors and arguments of the writer process. */
-enum { WRITER_RING_DESCRIPTOR = 3, WRITER_CALLS_DESCRIPTOR = 4 };
+enum {
+    WRITER_RING_DESCRIPTOR = 3,
+    WRITER_CALLS_DESCRIPTOR,
+    WRITER_LIBRARY_DESCRIPTOR, /* of what it was started from */
+    WRITER_DESCRIPTORS = WRITER_LIBRARY_DESCRIPTOR + 1 - WRITER_RING_DESCRIPTOR
+};
 enum writer_argument { WRITER_ARGUMENT_LAYOUT = 1, WRITER_ARGUMENT_PROGRAM, WRITER_ARGUMENT_COUNT };
 
 /* How often the ring is copied to the live file: the most that is lost if both processes are killed

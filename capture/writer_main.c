@@ -205,6 +205,7 @@ static bool map_memory(void)
     clock_uses_counter = self.calls->uses_counter != 0;
     close(WRITER_RING_DESCRIPTOR);
     close(WRITER_CALLS_DESCRIPTOR);
+    close(WRITER_LIBRARY_DESCRIPTOR);
     return true;
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,8 +24,6 @@
 #define WAIT_NS INT64_C(100000000)
 #define LEAVE_POLLS 50
 #define LEAVE_POLL_NS 2000000L
-
-const char *writer_process_program;
 
 /* ---- the program that is executed ---- */
 
@@ -46,30 +45,87 @@ static const char *find_loader(void)
     return found;
 }
 
-static bool find_library(char *out)
+/* The library as it was when it was loaded.  Later its name may lead elsewhere: steptrace.jar
+ * removes the file that it has unpacked into a directory that others can write, and each trace
+ * starts a writer.  A mapping takes no descriptor, which the program could see, close, or take
+ * over, and no memory until it is read. */
+static struct {
+    const uint8_t *bytes;
+    size_t length;
+} library;
+
+static int map_library(int file)
 {
-    Dl_info info;
-    if (writer_process_program != NULL)
-        return realpath(writer_process_program, out) != NULL;
-    return dladdr((void *) &writer_process_program, &info) != 0 &&
-           realpath(info.dli_fname, out) != NULL;
+    struct stat about;
+    if (fstat(file, &about) != 0)
+        return errno;
+    if (!S_ISREG(about.st_mode) || about.st_size <= 0)
+        return ENOEXEC;
+    void *base = mmap(NULL, (size_t) about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (base == MAP_FAILED)
+        return errno;
+    library.bytes = base;
+    library.length = (size_t) about.st_size;
+    return 0;
 }
 
+int writer_process_keep_library(void)
+{
+    Dl_info info;
+    if (library.bytes != NULL)
+        return 0;
+    if (dladdr((void *) &library, &info) == 0)
+        return ENOEXEC;
+    int file = open(info.dli_fname, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return errno;
+    int code = map_library(file);
+    close(file);
+    return code;
+}
+
+/* Returns a descriptor of a copy that nobody can change, or -1 and sets errno. */
+static int copy_library(void)
+{
+    int code = writer_process_keep_library();
+    int file = code == 0 ? memfd_create("steptrace-writer", MFD_CLOEXEC | MFD_ALLOW_SEALING) : -1;
+    for (size_t at = 0; file >= 0 && at < library.length;) {
+        ssize_t written = write(file, library.bytes + at, library.length - at);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            code = written == 0 ? ENOSPC : errno;
+            close(file);
+            errno = code;
+            return -1;
+        }
+        at += (size_t) written;
+    }
+    if (code != 0)
+        errno = code;
+    else
+        fcntl(file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    return file;
+}
+
+/* The loader is the file by which the kernel has started this process: whoever can replace it runs
+ * every program of this machine. */
 static int run_library(struct writer_process *writer, const int *descriptors)
 {
-    char library[PATH_MAX], layout[24], program[40];
+    char path[40], layout[24], program[40];
     const char *loader = find_loader();
-    if (loader == NULL || !find_library(library))
-        return loader == NULL ? ENOEXEC : errno;
+    if (loader == NULL)
+        return ENOEXEC;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", WRITER_LIBRARY_DESCRIPTOR);
     snprintf(layout, sizeof layout, "%" PRIx64, (uint64_t) WRITER_LAYOUT);
     snprintf(program, sizeof program, "program=%ld", (long) getpid());
-    char *const arguments[] = {(char *) loader, library, layout, program, NULL};
+    char *const arguments[] = {(char *) loader, path, layout, program, NULL};
     /* Before glibc 2.34 these were separate libraries. */
     char *const environment[] = {"LD_PRELOAD=libpthread.so.0 libdl.so.2", NULL};
     struct detached detached = {.arguments = arguments,
                                 .environment = environment,
                                 .descriptors = descriptors,
-                                .descriptor_count = 2};
+                                .descriptor_count = WRITER_DESCRIPTORS};
     int code = detached_start(&detached);
     writer->process = detached.process;
     return code;
@@ -101,18 +157,18 @@ static void unmap(struct writer_process *writer)
 
 static int start(struct writer_process *writer)
 {
-    int files[2] = {-1, -1}, code = 0;
+    int files[WRITER_DESCRIPTORS] = {-1, -1, -1}, code = 0;
     writer->ring = make_memory("steptrace-ring", writer->ring_bytes, &files[0]);
     if (writer->ring != NULL)
         writer->calls =
             make_memory("steptrace-calls", WRITER_CALLS_BYTES + WRITER_DATA_BYTES, &files[1]);
-    if (writer->calls == NULL)
+    if (writer->calls == NULL || (files[2] = copy_library()) < 0)
         code = errno;
     if (code == 0) {
         writer->calls->uses_counter = clock_uses_counter;
         code = run_library(writer, files);
     }
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < WRITER_DESCRIPTORS; i++)
         if (files[i] >= 0)
             close(files[i]);
     return code;

@@ -33,8 +33,10 @@ void writer_process_leave(struct writer_process *writer);
 /* Unmaps the ring and frees `writer`. */
 void writer_process_destroy(struct writer_process *writer);
 
-/* Path of a program to start instead of the library that contains this code; for tests. */
-extern const char *writer_process_program;
+/* Keeps the library that contains this code, which is the program of the writer process, as it is
+ * now.  Call it when the library has been loaded, before its file is removed or its name given to
+ * another; later calls do nothing.  Returns 0, or an errno. */
+int writer_process_keep_library(void);
 /* Main function of the writer process; see writer_main.c. */
 int writer_process_main(int count, char **arguments);
 

@@ -29,6 +29,7 @@
 #include "capture/log.h"
 #include "capture/modules/late_zstd.h"
 #include "capture/provenance.h"
+#include "capture/writer_process.h"
 
 /* created at load, begun at VM init */
 static struct session *prepared;
@@ -302,9 +303,17 @@ static bool initialize(JavaVM *vm)
     return enable(JVMTI_EVENT_VM_DEATH);
 }
 
+/* The library's file and its directory are not looked at again: steptrace.jar removes them. */
+static void keep_library(void)
+{
+    writer_process_keep_library();
+    late_zstd_find();
+}
+
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
     (void) reserved;
+    keep_library();
     if (tracer.vm != NULL) {
         log_message("the agent is loaded twice");
         return JNI_ERR;
@@ -349,6 +358,7 @@ static jint attach(JavaVM *vm, struct options *options)
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
     (void) reserved;
+    keep_library();
     struct options *parsed = malloc(sizeof *parsed);
     jint code = parsed != NULL && options_parse(parsed, options) ? JNI_OK : JNI_ERR;
     if (code == JNI_OK && parsed->help)
@@ -393,6 +403,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
     static const JNINativeMethod method = {"run", "([B)I", (void *) run};
     JNIEnv *jni = NULL;
     (void) reserved;
+    keep_library();
     if ((*vm)->GetEnv(vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
         return JNI_ERR;
     jclass class = (*jni)->FindClass(jni, LOADER);

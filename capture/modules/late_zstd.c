@@ -67,6 +67,11 @@ static void load(void)
     is_loaded = library != NULL && find_functions(library);
 }
 
+void late_zstd_find(void)
+{
+    pthread_once(&once, load);
+}
+
 bool late_zstd_load(const char *consequence)
 {
     pthread_once(&once, load);
@@ -127,6 +132,10 @@ size_t ZSTD_decompressDCtx(ZSTD_DCtx *context, void *out, size_t room, const voi
 }
 
 #else
+
+void late_zstd_find(void)
+{
+}
 
 bool late_zstd_load(const char *consequence)
 {

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """steptrace.jar: -javaagent loads the agent that lies in it, and what it does where it cannot."""
+import os
 import pathlib
 import re
 import shutil
+import subprocess
 import zipfile
 
 import phase_cases
@@ -87,6 +89,38 @@ def stopped(session):
         process.kill()
 
 
+def replaced(session):
+    """Another user may make the library's directory again once it is gone: what lies there then must never be run."""
+    marker = pathlib.Path(session.path("run-by-the-jvm"))
+    process = session.start(command(session, session.jar, "file=early.step,overwrite=yes", "Phases", ["wait"]))
+    try:
+        expect_line(process, "attach")
+        library = path_of_library(process.pid)
+        require("/tmp/steptrace-" in library and not os.path.exists(library), f"not unpacked and removed: {library}")
+        pathlib.Path(library).parent.mkdir()
+        trap = pathlib.Path(session.path("trap.c"))
+        trap.write_text('#include <fcntl.h>\nint main(void) { return open("%s", O_CREAT, 0600) < 0; }\n' % marker)
+        subprocess.run(["gcc", "-pie", "-fPIE", "-o", library, str(trap)], check=True)
+        session.step("attach", "--stop", str(process.pid))
+        session.step("attach", "-d", "100ms", "-o", session.path("late.step"), str(process.pid))
+        session.step("check", "late.step")
+        answer(process)
+        finish(process)
+        errors = pathlib.Path(session.path("stderr")).read_bytes()
+        require(b"not possible" not in errors, shown(errors))
+        shutil.rmtree(pathlib.Path(library).parent)  # the agent removes what it made, and nothing else
+    finally:
+        process.kill()
+    require(not marker.exists(), "what lay in the library's place was run")
+
+
+def path_of_library(process):
+    """The agent's file as the JVM has mapped it."""
+    with open(f"/proc/{process}/maps", encoding="utf-8") as maps:
+        found = [line.split(maxsplit=5)[5].strip() for line in maps if "libtracer.so" in line]
+    return found[0].removesuffix(" (deleted)") if found else ""
+
+
 def loaded_later(session):
     """A tool of the JDK loads the JAR file into a JVM that runs."""
     process = session.start(session.java("Phases", "-XX:+EnableDynamicAgentLoading", words=["wait"]))
@@ -113,6 +147,7 @@ def jar(session):
             b"untraced" not in result.stderr, shown(result.stderr))
     phase_cases.judge(session, result.stdout)
     stopped(session)
+    replaced(session)
     loaded_later(session)
     faults(session)
 

@@ -22,9 +22,7 @@ public final class Agent {
         String text = options == null ? "" : options;
         try {
             command(text);
-            NativeLibrary.remove();
         } catch (Throwable fault) {
-            NativeLibrary.remove();
             boolean required = REQUIRED.matcher(text).find();
             System.err.println("steptrace: " + NativeLibrary.reason(fault)
                     + (required ? "; required=yes: the program does not run untraced"
@@ -58,6 +56,6 @@ public final class Agent {
         return name != null && Charset.isSupported(name) ? Charset.forName(name) : StandardCharsets.UTF_8;
     }
 
-    /** libtracer.so registers it when it is loaded: agent/session/java_loader.c. */
+    /** libtracer.so registers it when it is loaded: agent/session/entry_points.c. */
     private static native int run(byte[] options);
 }

@@ -27,7 +27,7 @@ final class NativeLibrary {
     private NativeLibrary() {
     }
 
-    /** Loads it unless it is there. Its file stays until {@link #remove} or the end of the JVM. */
+    /** Loads it unless it is there. Its file is gone afterwards: the library keeps what it needs of it. */
     static void load() throws IOException {
         if (isLoaded)
             return;
@@ -37,14 +37,15 @@ final class NativeLibrary {
         try {
             System.load(file.toString());
         } catch (UnsatisfiedLinkError fault) {
-            remove();
             throw new IOException(fault.getMessage(), fault);
+        } finally {
+            remove();
         }
         isLoaded = true;
         System.setProperty(LOADED, "yes");
     }
 
-    static void remove() {
+    private static void remove() {
         if (file == null)
             return;
         try {
@@ -66,8 +67,6 @@ final class NativeLibrary {
         byte[] library = read();
         Path directory = Files.createTempDirectory("steptrace-", mode("rwx------"));
         Path path = directory.resolve(NAME);
-        path.getParent().toFile().deleteOnExit(); // in reverse order
-        path.toFile().deleteOnExit();
         Set<OpenOption> fresh = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         file = path;
         try (var out = Files.newByteChannel(path, fresh, mode("rw-------"))) {

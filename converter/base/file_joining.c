@@ -11,7 +11,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/joined_files.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/base/spool.h"
 #include "converter/base/trace_files.h"
 #include "converter/base/trace_gap.h"
 #include "converter/base/trace_ticks.h"
@@ -216,9 +216,9 @@ static enum step_status begin(struct joining *joining, struct step_error *error)
     struct step_writer_options options;
     step_writer_options_init(&options);
     options.definition = definition;
-    options.output = output_spool_as_output(&joining->spool);
+    options.output = spool_as_output(&joining->spool);
     joining->types = find_types(definition);
-    enum step_status status = output_spool_open(&joining->spool, error);
+    enum step_status status = spool_open(&joining->spool, error);
     if (status == STEP_STATUS_OK)
         status = step_writer_create(&options, &joining->writer, error);
     if (status != STEP_STATUS_OK)

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/output_file.h"
 #include "converter/base/trace_files.h"
 #include "converter/base/trace_gap.h"
 #include "converter/formats/format_table.h"
+#include "converter/output/output_file.h"
 #include "converter/verbs/verb.h"
 #include "format/core/grow.h"
 #include "steptrace/live.h"
@@ -161,17 +161,17 @@ static FILE *recorded_list_create(char *path, size_t size, mode_t mode, bool ove
     char wanted[PATH_MAX + 32];
     snprintf(wanted, sizeof wanted, "%s", path);
     if (overwrite && is_own_list(path))
-        unlink(path);
+        output_file_remove(path);
     int file = -1;
     for (unsigned number = 1; file < 0 && number < NUMBERS_MOST; number++) {
         if (number > 1)
             snprintf(path, size, "%.*s.%u.tsv", (int) (strlen(wanted) - strlen(".tsv")), wanted,
                      number);
-        file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        file = output_file_create(path, mode);
         if (file < 0 && errno != EEXIST)
             return NULL;
     }
-    if (file < 0 || fchmod(file, mode) != 0)
+    if (file < 0)
         return NULL;
     if (strcmp(path, wanted) != 0)
         report_line("%s exists: the list is %s", wanted, path);
@@ -286,12 +286,12 @@ static enum step_status convert(const struct recorded_traces *traces,
     mode_t mask = umask(0777 & ~traces->mode);
     enum step_status status = verb_convert(traces->encoding != NULL ? 4 : 3, arguments);
     umask(mask);
-    if (status == STEP_STATUS_OK && !output_target_sync_path(trace->output)) {
+    if (status == STEP_STATUS_OK && !output_file_sync(trace->output)) {
         report_line("%s: %s", trace->output, strerror(errno));
         return STEP_STATUS_IO;
     }
     if (status == STEP_STATUS_OK)
-        unlink(trace->path);
+        output_file_remove(trace->path);
     return status;
 }
 

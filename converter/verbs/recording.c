@@ -275,15 +275,14 @@ enum step_status command_run(const char *verb, char **words, bool passes_on,
 
 enum step_status report_of(const char *trace)
 {
-    char page[PATH_MAX], input[PATH_MAX], option[] = "-o";
+    char page[PATH_MAX], input[PATH_MAX];
+    bool is_written;
     size_t length = strlen(trace);
     size_t stem = length > 5 && strcmp(trace + length - 5, ".step") == 0 ? length - 5 : length;
     snprintf(page, sizeof page, "%.*s.html", (int) stem, trace);
     snprintf(input, sizeof input, "%s%s", trace[0] == '-' ? "./" : "", trace);
-    char *arguments[] = {input, option, page, NULL};
-    enum step_status status = verb_report(3, arguments);
-    bool is_part = status == STEP_STATUS_CORRUPT && access(page, F_OK) == 0;
-    if (status == STEP_STATUS_OK || is_part)
+    enum step_status status = report_write_beside(input, page, &is_written);
+    if (is_written)
         report_line("%s", page);
     return status;
 }

@@ -9,10 +9,10 @@
 
 #include "converter/base/byte_output.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_directory.h"
-#include "converter/base/output_file.h"
 #include "converter/base/standard_input.h"
 #include "converter/formats/ctf/ctf_metadata.h"
+#include "converter/output/output_directory.h"
+#include "converter/output/output_file.h"
 #include "converter/records/record_dump.h"
 #include "converter/records/record_values.h"
 
@@ -36,7 +36,6 @@ struct ctf_stream {
 
 /* Limit at which a packet is written. */
 #define PACKET_BYTES ((size_t) 1 << 20)
-enum { PATH_BYTES = 4096 };
 
 struct exporting {
     struct step_reader *reader;
@@ -51,7 +50,6 @@ struct exporting {
     struct ctf_stream stream;
     size_t *time_slots; /* by record: slot of the time, or STEP_NO_PROPERTY_SLOT */
     size_t *blocks;     /* ordered by stream */
-    char path[PATH_BYTES];
 };
 
 /* ---- values, as described by the metadata of ctf_metadata.c ---- */
@@ -227,17 +225,6 @@ static bool is_own(int directory, const char *name)
     return begins_as_ours(directory, "metadata");
 }
 
-/* The path is valid until the next call. */
-static enum step_status make_path(struct exporting *exporting, const char *name,
-                                  struct step_error *error)
-{
-    int length =
-        snprintf(exporting->path, PATH_BYTES, "%s/%s", exporting->directory.temporary, name);
-    return length < PATH_BYTES ? STEP_STATUS_OK
-                               : step_error_set(error, STEP_STATUS_IO, name, STEP_NO_OFFSET,
-                                                "the directory's name is too long");
-}
-
 static bool print_metadata(const void *user, FILE *out)
 {
     const struct exporting *exporting = user;
@@ -246,9 +233,12 @@ static bool print_metadata(const void *user, FILE *out)
 
 static enum step_status put_metadata(struct exporting *exporting, struct step_error *error)
 {
-    enum step_status status = make_path(exporting, "metadata", error);
+    struct output_file file;
+    const struct output_directory *directory = &exporting->directory;
+    enum step_status status =
+        output_file_open_in(&file, directory->descriptor, "metadata", directory->path, error);
     return status == STEP_STATUS_OK
-               ? output_file_print(exporting->path, NULL, print_metadata, exporting, error)
+               ? output_file_fill(&file, NULL, print_metadata, exporting, error)
                : status;
 }
 
@@ -263,9 +253,8 @@ static enum step_status open_stream(struct exporting *exporting, const char *nam
                                   .number = number,
                                   .body = stream->body,
                                   .head = stream->head};
-    enum step_status status = make_path(exporting, name, error);
-    return status == STEP_STATUS_OK ? output_file_open(&stream->file, exporting->path, error)
-                                    : status;
+    return output_file_open_in(&stream->file, exporting->directory.descriptor, name,
+                               exporting->directory.path, error);
 }
 
 /* ---- events ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks at the files of a trace. */
 #include "converter/base/trace_files.h"
+#include "format/core/input_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ struct live_path trace_live_path(const char *trace)
 
 bool live_header_read(const char *live_path, struct step_live_header *header)
 {
-    int file = open(live_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int file = input_file_open(live_path, INPUT_REGULAR, NULL);
     bool is = file >= 0 && pread(file, header, sizeof *header, 0) == (ssize_t) sizeof *header &&
               memcmp(header->magic, STEP_LIVE_MAGIC, sizeof header->magic) == 0;
     if (file >= 0)
@@ -31,9 +32,7 @@ bool live_header_read(const char *live_path, struct step_live_header *header)
 bool trace_is_held(const char *path)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0)
-        file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int file = input_file_open(path, INPUT_REGULAR, NULL);
     if (file < 0)
         return false;
     bool held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;

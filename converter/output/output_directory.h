@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "converter/output/output_place.h"
+#include "format/core/output_place.h"
 #include "steptrace/status.h"
 
 /* Returns whether an earlier run wrote the file `name` of an existing directory. */

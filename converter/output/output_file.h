@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "converter/output/output_place.h"
+#include "format/core/output_place.h"
 #include "steptrace/status.h"
 #include "steptrace/value.h"
 #include "steptrace/writer.h"

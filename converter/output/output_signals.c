@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "converter/output/output_place.h"
+#include "format/core/output_place.h"
 
 #define NAME_BYTES 256 /* NAME_MAX and its end */
 

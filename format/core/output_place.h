@@ -4,8 +4,8 @@
  * name in it.  Whatever is made, renamed or removed there goes by that descriptor and never through
  * a link, so that nobody who may write in the directory (or in one above it) can lead it elsewhere.
  */
-#ifndef CONVERTER_OUTPUT_OUTPUT_PLACE_H
-#define CONVERTER_OUTPUT_OUTPUT_PLACE_H
+#ifndef FORMAT_CORE_OUTPUT_PLACE_H
+#define FORMAT_CORE_OUTPUT_PLACE_H
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -21,8 +21,9 @@ struct output_place {
 
 /* What may stand at the path already. */
 enum output_place_rule {
-    OUTPUT_PLACE_NAMED, /* whatever the user named: a link is followed if it is the caller's or
-                           root's; IO if it leads nowhere */
+    OUTPUT_PLACE_NAMED,    /* whatever the user named: a link is followed if it is the caller's or
+                              root's; IO if it leads nowhere */
+    OUTPUT_PLACE_REPLACED, /* anything, which is replaced: also a link, and not what it leads to */
     OUTPUT_PLACE_OWN /* for a name that the user did not give: nothing, or a file of the caller's */
 };
 
@@ -37,6 +38,10 @@ void output_place_reset(struct output_place *place);
  * frees.  Return a descriptor, or -1 and set errno. */
 int output_place_make_file(const struct output_place *place, char **temporary);
 int output_place_make_directory(const struct output_place *place, char **temporary);
+
+/* Makes a file (open for writing) under that name in the directory.  Returns a descriptor, or -1
+ * and sets errno: EEXIST if something has the name. */
+int output_place_make_named(const struct output_place *place, const char *name, mode_t mode);
 
 /* Returns whether the name in the directory is that of the file `made`, and no link to it. */
 bool output_place_is(int directory, const char *name, const struct stat *made);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the directory of an output, and makes, renames and removes what is in it. */
-#include "converter/output/output_place.h"
+#include "format/core/output_place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +11,17 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "converter/base/descriptors.h"
-
 #define LINKS_MOST 40 /* as many as the kernel follows */
 #define NAMES_MOST 100
 #define RANDOM_LETTERS 6
+
+static void close_quietly(int file)
+{
+    int code = errno;
+    if (file >= 0)
+        close(file);
+    errno = code;
+}
 
 static bool is_same(const struct stat *left, const struct stat *right)
 {
@@ -118,6 +124,8 @@ enum step_status output_place_find(struct output_place *place, const char *path,
     look(place);
     enum step_status status =
         rule == OUTPUT_PLACE_OWN ? check_own(place, path, error) : STEP_STATUS_OK;
+    if (rule == OUTPUT_PLACE_REPLACED)
+        return status;
     bool is_link = status == STEP_STATUS_OK && place->exists && S_ISLNK(place->about.st_mode);
     for (int links = 0;
          status == STEP_STATUS_OK && is_link && place->exists && S_ISLNK(place->about.st_mode);
@@ -176,6 +184,12 @@ static int make(const struct output_place *place, const char *name, bool is_dire
         made = -1;
     }
     return made;
+}
+
+int output_place_make_named(const struct output_place *place, const char *name, mode_t mode)
+{
+    return openat(place->directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                  mode);
 }
 
 static int make_temporary(const struct output_place *place, char **temporary, bool is_directory)

@@ -11,6 +11,7 @@
 
 #include "converter/base/no_memory.h"
 #include "format/core/grow.h"
+#include "format/core/input_file.h"
 
 #define ENDING ".step"
 #define ENDING_LENGTH (sizeof ENDING - 1)
@@ -117,7 +118,7 @@ static int by_number(const void *a, const void *b)
 static enum step_status search_directory(struct search *search, struct step_error *error)
 {
     bool any_name = search->name == NULL;
-    DIR *directory = opendir(search->directory);
+    DIR *directory = input_directory_open(search->directory);
     enum step_status status = STEP_STATUS_OK;
     if (directory == NULL)
         return any_name ? step_error_set(error, STEP_STATUS_IO, search->path, STEP_NO_OFFSET,

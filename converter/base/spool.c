@@ -30,6 +30,15 @@ int spool_file(void)
     return spool;
 }
 
+FILE *spool_stream(void)
+{
+    int file = spool_file();
+    FILE *stream = file >= 0 ? fdopen(file, "w+b") : NULL;
+    if (stream == NULL)
+        close_quietly(file);
+    return stream;
+}
+
 static enum step_status spool_failed(struct step_error *error)
 {
     return step_error_set(error, STEP_STATUS_IO, "temporary file", STEP_NO_OFFSET, "%s",

@@ -5,12 +5,15 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "steptrace/status.h"
 #include "steptrace/writer.h"
 
 /* Opens an unlinked temporary file.  Returns its descriptor, or -1 and sets errno. */
 int spool_file(void);
+/* The same as a stdio stream. */
+FILE *spool_stream(void);
 /* The same: sets `*spool`, and describes the error. */
 enum step_status spool_open(int *spool, struct step_error *error);
 /* Returns that file as an output of the libraries, which writes at its end. */

@@ -14,6 +14,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/output/output_signals.h"
 #include "format/core/grow.h"
+#include "format/core/input_file.h"
 
 static enum step_status io_error(const char *path, struct step_error *error, const char *what)
 {
@@ -41,13 +42,10 @@ static bool keep_name(struct output_directory *directory, const char *name)
  * failure. */
 static bool look_through(struct output_directory *directory, bool *all_own)
 {
-    int again = openat(directory->earlier, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *files = again >= 0 ? fdopendir(again) : NULL;
+    DIR *files = input_directory_list(directory->earlier);
     const struct dirent *entry;
     bool done = files != NULL;
     *all_own = true;
-    if (files == NULL)
-        close_quietly(again);
     while (done && (entry = readdir(files)) != NULL)
         if (!is_dots(entry->d_name)) {
             *all_own = *all_own && directory->is_own(directory->earlier, entry->d_name);

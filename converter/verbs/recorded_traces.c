@@ -228,7 +228,7 @@ static bool find_traces(const struct recorded_traces *traces, char *plain, size_
     char *slash = strrchr(plain, '/');
     size_t front = (size_t) (slash - plain) + 1;
     *slash = '\0';
-    DIR *directory = opendir(plain[0] != '\0' ? plain : "/");
+    DIR *directory = input_directory_open(plain[0] != '\0' ? plain : "/");
     struct dirent *entry;
     bool done = true;
     while (done && directory != NULL && (entry = readdir(directory)) != NULL) {

@@ -13,12 +13,11 @@ static int close_with(int file, int code, int result)
     return result;
 }
 
-int input_file_open(const char *path, enum input_kind kind, struct stat *about)
+/* Looks at what was opened. */
+static int check(int file, enum input_kind kind, struct stat *about)
 {
     struct stat own;
     struct stat *found = about != NULL ? about : &own;
-    int wait = kind == INPUT_STREAM ? 0 : O_NONBLOCK;
-    int file = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | wait);
     if (file < 0)
         return -1;
     if (fstat(file, found) != 0)
@@ -28,6 +27,18 @@ int input_file_open(const char *path, enum input_kind kind, struct stat *about)
     return file;
 }
 
+int input_file_open(const char *path, enum input_kind kind, struct stat *about)
+{
+    int wait = kind == INPUT_STREAM ? 0 : O_NONBLOCK;
+    return check(open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | wait), kind, about);
+}
+
+int input_file_open_in(int directory, const char *name, struct stat *about)
+{
+    const int flags = O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
+    return check(openat(directory, name, flags), INPUT_REGULAR, about);
+}
+
 FILE *input_file_stream(const char *path, enum input_kind kind)
 {
     int file = input_file_open(path, kind, NULL);
@@ -35,4 +46,18 @@ FILE *input_file_stream(const char *path, enum input_kind kind)
     if (file >= 0 && stream == NULL)
         close_with(file, errno, -1);
     return stream;
+}
+
+DIR *input_directory_open(const char *path)
+{
+    return opendir(path);
+}
+
+DIR *input_directory_list(int directory)
+{
+    int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *files = again >= 0 ? fdopendir(again) : NULL;
+    if (files == NULL && again >= 0)
+        close_with(again, errno, -1);
+    return files;
 }

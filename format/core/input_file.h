@@ -3,8 +3,7 @@
 #ifndef FORMAT_CORE_INPUT_FILE_H
 #define FORMAT_CORE_INPUT_FILE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -23,7 +22,14 @@ enum input_kind {
 /* Opens the path.  Returns a descriptor, or -1 and sets errno, or INPUT_NOT_REGULAR with errno
  * EINVAL.  Sets `*about`, unless NULL. */
 int input_file_open(const char *path, enum input_kind kind, struct stat *about);
+/* The same for a regular file of an open directory, and not through a link. */
+int input_file_open_in(int directory, const char *name, struct stat *about);
 /* The same as a stdio stream; NULL with errno. */
 FILE *input_file_stream(const char *path, enum input_kind kind);
+
+/* Lists a directory; NULL with errno. */
+DIR *input_directory_open(const char *path);
+/* The same for one that is open, which stays open and is listed from its beginning. */
+DIR *input_directory_list(int directory);
 
 #endif

@@ -15,6 +15,7 @@
 #include "converter/output/output_file.h"
 #include "converter/records/record_dump.h"
 #include "converter/records/record_values.h"
+#include "format/core/input_file.h"
 
 /* Packets are built in memory, because their headers contain their length. */
 
@@ -209,7 +210,7 @@ static enum step_status close_stream(struct ctf_stream *stream, struct step_erro
 static bool begins_as_ours(int directory, const char *name)
 {
     char head[sizeof CTF_METADATA_HEAD] = "";
-    int file = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int file = input_file_open_in(directory, name, NULL);
     ssize_t got = file >= 0 ? read(file, head, sizeof head - 1) : -1;
     if (file >= 0)
         close(file);

@@ -16,3 +16,7 @@ for verb in "convert long.txt -o out.txt" "convert long.txt -o out.zip" "pack lo
     echo $?
 done
 ls -A
+echo 'record R { int x; }' >r.step
+(ulimit -f 1 && stepc --c r r.step)
+echo $?
+ls -A r.*

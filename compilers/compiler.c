@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Command line, fault reports, output files and names in C of the compilers stepc and metatfc. */
 #include "compilers/compiler.h"
+#include "format/core/input_file.h"
+#include "format/core/output_place.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +14,7 @@
 
 char *compiler_read_text(const char *program, const char *path, size_t limit, size_t *length)
 {
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    FILE *file = strcmp(path, "-") == 0 ? stdin : input_file_stream(path, INPUT_STREAM);
     char *text = file != NULL ? malloc(limit + 1) : NULL;
     *length = text != NULL ? fread(text, 1, limit + 1, file) : 0;
     if (text == NULL || ferror(file)) {
@@ -94,8 +97,14 @@ static int run_output(const struct compiler *compiler, const struct compiler_out
     return compiler_finish_output(compiler->program);
 }
 
+static void go_on(int signal_number)
+{
+    (void) signal_number;
+}
+
 int compiler_run(const struct compiler *compiler, bool valid, int count, char **arguments)
 {
+    signal(SIGXFSZ, go_on); /* a limit of file sizes is an error of the write */
     const struct compiler_output *output =
         valid && count > 1 ? find_output(compiler, arguments[1]) : NULL;
     if (output == NULL) {
@@ -142,25 +151,40 @@ void compiler_report_fault(void *user, const struct step_fault *fault)
         show_line(fault);
 }
 
+/* Prints into the open file, which it closes. */
+static bool print_file(int descriptor, compiler_write write, const void *user)
+{
+    FILE *file = fdopen(descriptor, "w");
+    if (file == NULL) {
+        close(descriptor);
+        return false;
+    }
+    write(user, file);
+    bool good = !ferror(file);
+    return fclose(file) == 0 && good;
+}
+
 static bool write_file(const char *program, const char *base, const char *ending,
                        compiler_write write, const void *user)
 {
     char path[4096], temporary[4200];
+    struct output_place place;
+    struct stat made;
     snprintf(path, sizeof path, "%s.%s", base, ending);
-    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long) getpid());
-    FILE *file = fopen(temporary, "wx"); /* "x": do not follow a link that another user placed
-                                            there */
-    if (file != NULL) {
-        write(user, file);
-        bool good = !ferror(file);
-        good = fclose(file) == 0 && good;
-        if (good && rename(temporary, path) == 0)
-            return true;
-    }
-    fprintf(stderr, "%s: %s: %s\n", program, path, strerror(errno));
-    if (file != NULL)
-        unlink(temporary);
-    return false;
+    bool is_found = output_place_find(&place, path, OUTPUT_PLACE_REPLACED, NULL) == STEP_STATUS_OK;
+    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", is_found ? place.name : "",
+             (long) getpid());
+    int file = is_found ? output_place_make_named(&place, temporary, 0666) : -1;
+    bool is_made = file >= 0 && fstat(file, &made) == 0;
+    bool done =
+        is_made && print_file(file, write, user) && output_place_put(&place, temporary, &made);
+    if (!done)
+        fprintf(stderr, "%s: %s: %s\n", program, path, strerror(errno));
+    if (is_made && !done)
+        output_place_remove(place.directory, temporary, &made);
+    if (is_found)
+        output_place_reset(&place);
+    return done;
 }
 
 bool compiler_write_files(const char *program, const char *base, compiler_write header,

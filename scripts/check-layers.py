@@ -8,6 +8,7 @@ No folders may use each other in a circle, and inside a folder no more than thre
 With a BUILD: in its objects no files of a folder may call each other in a circle.  A function is where it belongs
 if what it calls lies below it; a file that has two layers in it is two files.  Nor is a function global that no
 other object uses, tests included, but for those of the public headers.
+Only the modules of OPENERS open, make, rename or remove files: so what keeps others from leading them elsewhere stands in one place.
 One file of the agent clears exceptions: another could clear one of the program's.
 """
 import os
@@ -23,6 +24,29 @@ INLINE = ("format/core/grow.h", "format/core/hash.h", "format/core/nearest_word.
 KNOWN_CIRCLES = {  # of calls, each with the reason
     "malloc-recorder: interpose_heaps process recording":
         "whichever function in front of the program's is called first starts the recording, which sets up the others",
+}
+
+OPENING = set("""open openat openat2 creat fopen freopen mkstemp mkostemp mkdtemp tmpfile rename renameat renameat2 unlink
+    unlinkat rmdir remove opendir fdopendir mkdir mkdirat mkfifo mkfifoat mknod mknodat symlink symlinkat link linkat
+    chmod fchmodat chown lchown fchownat truncate""".split())
+
+OPENERS = {  # files, or folders, that do any of these, each with the reason
+    "format/core/input_file": "all inputs",
+    "format/core/output_place": "the directory of an output, and names in it",
+    "format/io/zip_file": "the library's writers of ZIP files, at the caller's path",
+    "format/step/write/file_output": "the library's writer, at a caller's path that is no regular file",
+    "format/hatf/hatf_output_file": "tmpfile(), which has no name",
+    "converter/output/": "all outputs",
+    "converter/base/spool": "temporary files without a name",
+    "converter/attach/": "files of another user's process, opened in a child with that user's rights",
+    "converter/mcp/": "traces below the server's directories, one part of a path after the other",
+    "converter/replay/driver/driver": "runs in another process, without the rest",
+    "capture/": "the trace, its live file, and what describes the process",
+    "agent/base/option_table": "options=FILE, in a JVM",
+    "agent/events/tagged_deaths": "the JVM's own threads in /proc",
+    "agent/hotspot/archived_classes": "the JVM's own archive",
+    "agent/session/": "a trace that was not begun, and files that rotate= and keep= replace",
+    "malloc-recorder/": "the trace, its live file, and the program's own files",
 }
 
 UNCALLED = {  # global functions that no other object uses, each with the reason
@@ -61,6 +85,33 @@ def symbols(*paths):
     """The member or object, the symbol and its kind, of archives and objects."""
     listed = subprocess.run(["nm", "-A", "-P", *paths], check=True, text=True, stdout=subprocess.PIPE).stdout
     return re.findall(r"([\w.-]+)\.[cS]\.o\]?: (\S+) (\w)", listed)
+
+
+def openers(build):
+    """Files of ours whose object calls any of OPENING, with the calls."""
+    objects, calls = {}, {}
+    for where, _, names in os.walk(build):
+        folder, found, below = os.path.relpath(where, build).partition("/CMakeFiles/")
+        for name in names if found and folder.split("/")[0] in TOPS else ():
+            path = os.path.normpath(f"{folder}/{'/'.join(below.split('/')[1:])}/{name.removesuffix('.o')}")
+            if name.endswith(".c.o") and os.path.exists(path):
+                objects[f"{where}/{name}"] = path.removesuffix(".c")
+    listed = subprocess.run(["nm", "-A", "-u", "-P", *objects], check=True, text=True, stdout=subprocess.PIPE).stdout
+    for found, name in re.findall(r"^(.*?): (?:__)?(\w+?)(?:64)?(?:_2)?(?:@\S*)? U", listed, re.M):
+        if name in OPENING:
+            calls.setdefault(objects[found], set()).add(name)
+    return calls
+
+
+def opener_faults(build):
+    unused = set(OPENERS)
+    for path, calls in sorted(openers(build).items()):
+        entries = {entry for entry in OPENERS if path == entry or (entry.endswith("/") and path.startswith(entry))}
+        unused -= entries
+        if not entries:
+            yield f"{path}.c: {', '.join(sorted(calls))}(): format/core/input_file.h opens inputs, converter/output outputs"
+    for entry in sorted(unused):
+        yield f"{entry} opens nothing any more: it need not be in OPENERS"
 
 
 def exported(folder):
@@ -141,6 +192,7 @@ def main():
         found = set(circles_of_calls(sys.argv[1], targets))
         faults += [f"a circle of calls in {circle}" for circle in sorted(found - set(KNOWN_CIRCLES))]
         faults += [f"no circle of calls any more in {circle}" for circle in sorted(set(KNOWN_CIRCLES) - found)]
+        faults += opener_faults(sys.argv[1])
         faults += [f"{path}: {name}() is global, and no other file uses it"
                    for name, path in uncalled(sys.argv[1], targets, files) if name not in UNCALLED]
     print(*faults, f"{len(uses)} layers, {len(faults)} faults", sep="\n")

@@ -10,6 +10,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/joined_files.h"
+#include "format/core/input_file.h"
 #include "format/core/nearest_word.h"
 
 enum { HELP_COLUMN = 24 };
@@ -384,7 +385,7 @@ bool take_lines(const char *file, size_t most, take_line *take, void *target, ch
     char *line = NULL;
     size_t room = 0;
     bool ok = true;
-    FILE *stream = fopen(file, "r");
+    FILE *stream = input_file_stream(file, INPUT_STREAM);
     if (stream == NULL) {
         snprintf(fault, fault_size, "%s", strerror(errno));
         return false;

@@ -11,7 +11,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/joined_files.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/base/spool.h"
 #include "converter/base/trace_files.h"
 #include "converter/base/trace_gap.h"
 #include "converter/base/trace_ticks.h"
@@ -216,9 +216,9 @@ static enum step_status begin(struct joining *joining, struct step_error *error)
     struct step_writer_options options;
     step_writer_options_init(&options);
     options.definition = definition;
-    options.output = output_spool_as_output(&joining->spool);
+    options.output = spool_as_output(&joining->spool);
     joining->types = find_types(definition);
-    enum step_status status = output_spool_open(&joining->spool, error);
+    enum step_status status = spool_open(&joining->spool, error);
     if (status == STEP_STATUS_OK)
         status = step_writer_create(&options, &joining->writer, error);
     if (status != STEP_STATUS_OK)
@@ -381,6 +381,15 @@ static enum step_status copy_records(struct joining *joining, struct step_reader
     return status;
 }
 
+/* Notes the files from `first` to `last` as missing, if there are any. */
+static void note_missing(struct joining *joining, uint64_t first, uint64_t last)
+{
+    if (first == last)
+        add_gap(joining, "file %" PRIu64 " is missing", first);
+    else if (first < last)
+        add_gap(joining, "files %" PRIu64 " to %" PRIu64 " are missing", first, last);
+}
+
 /* Notes what the file lacks, and what lies between it and the one before. */
 static void note_gaps(struct joining *joining, const struct step_reader *reader)
 {
@@ -388,11 +397,8 @@ static void note_gaps(struct joining *joining, const struct step_reader *reader)
     const struct rotated_file *file = &joining->files->items[joining->at];
     const char *gap = trace_gap(reader, text);
     uint64_t expected = is_first(joining) ? file->number : file[-1].number + 1;
-    if (file->number == expected + 1)
-        add_gap(joining, "file %" PRIu64 " is missing", expected);
-    else if (file->number != expected)
-        add_gap(joining, "files %" PRIu64 " to %" PRIu64 " are missing", expected,
-                file->number - 1);
+    if (file->number > expected)
+        note_missing(joining, expected, file->number - 1);
     if (report_damaged_blocks(reader, file->path) != STEP_STATUS_OK)
         add_gap(joining, "file %" PRIu64 " is damaged", file->number);
     else if (gap != NULL)
@@ -512,8 +518,11 @@ static enum step_status copy_files(struct joining *joining, struct step_error *e
     if (status == STEP_STATUS_OK && !joining->has_properties)
         status = step_error_set(error, STEP_STATUS_CORRUPT, joining->files->items[0].path,
                                 STEP_NO_OFFSET, "of its recording, no file with samples is there");
-    if (status == STEP_STATUS_OK)
+    if (status == STEP_STATUS_OK) {
+        const struct rotated_files *files = joining->files;
+        note_missing(joining, files->items[files->count - 1].number + 1, files->last);
         status = put_properties(joining);
+    }
     if (status == STEP_STATUS_OK)
         status = step_writer_close(joining->writer, error);
     if (status != STEP_STATUS_OK && error->status == STEP_STATUS_OK)

@@ -8,7 +8,7 @@
 
 #include "converter/base/file_joining.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/base/spool.h"
 
 struct joined_trace {
     struct joined_trace *next;
@@ -24,7 +24,7 @@ static enum step_status read_spool(void *user, uint64_t offset, void *data, size
                                    struct step_error *error)
 {
     const struct joined_trace *trace = user;
-    return output_spool_read(trace->spool, data, length, offset, error);
+    return spool_read(trace->spool, data, length, offset, error);
 }
 
 static enum step_status join(const struct rotated_files *files, const char *path,

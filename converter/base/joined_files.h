@@ -20,11 +20,13 @@ struct rotated_file {
 struct rotated_files {
     struct rotated_file *items; /* by number, ascending */
     size_t count, capacity;
+    uint64_t last; /* the highest number of a name, also of one that is no regular file's */
 };
 
 /* Finds the files that `path` stands for: NAME.step, as file= has it, where no such file exists, or
  * the directory of the files, if they all have one name.  `count` is 0 for any other path.  Returns
- * INVALID if the directory has files of several names.  Reset is allowed in any case. */
+ * INVALID if the directory has files of several names.  A FIFO or a directory with such a name is
+ * no file: it is missing.  Reset is allowed in any case. */
 enum step_status rotated_files_find(const char *path, struct rotated_files *files,
                                     struct step_error *error);
 void rotated_files_reset(struct rotated_files *files);

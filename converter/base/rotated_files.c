@@ -11,6 +11,7 @@
 
 #include "converter/base/no_memory.h"
 #include "format/core/grow.h"
+#include "format/core/input_file.h"
 
 #define ENDING ".step"
 #define ENDING_LENGTH (sizeof ENDING - 1)
@@ -45,7 +46,7 @@ size_t rotated_file_name(const char *file, uint64_t *number)
 struct search {
     const char *path; /* of the user */
     const char *directory;
-    char *name; /* of the files; NULL: whichever comes first */
+    char *name; /* of the files; NULL: that of whichever comes first */
     struct rotated_files *files;
 };
 
@@ -63,24 +64,49 @@ static enum step_status add(const struct search *search, const char *file, uint6
     return STEP_STATUS_OK;
 }
 
-static enum step_status take(struct search *search, bool any_name, const char *file,
+static bool is_regular(DIR *directory, const char *file)
+{
+    struct stat about;
+    return fstatat(dirfd(directory), file, &about, 0) == 0 && S_ISREG(about.st_mode);
+}
+
+static enum step_status take(struct search *search, bool any_name, DIR *directory, const char *file,
                              struct step_error *error)
 {
     uint64_t number;
     size_t length = rotated_file_name(file, &number);
-    if (length == 0)
+    if (length == 0 || search->name == NULL)
         return STEP_STATUS_OK;
-    if (search->name == NULL && (search->name = strndup(file, length)) == NULL)
-        return no_memory(error);
-    if (strlen(search->name) == length && memcmp(search->name, file, length) == 0)
-        return add(search, file, number, error);
-    if (!any_name)
+    bool is_there = is_regular(directory, file);
+    if (strlen(search->name) == length && memcmp(search->name, file, length) == 0) {
+        if (number > search->files->last)
+            search->files->last = number;
+        return is_there ? add(search, file, number, error) : STEP_STATUS_OK;
+    }
+    if (!any_name || !is_there)
         return STEP_STATUS_OK;
     const char *first = strncmp(search->name, file, length + 1) < 0 ? search->name : file;
     return step_error_set(error, STEP_STATUS_INVALID, search->path, STEP_NO_OFFSET,
                           "the directory has the files of several recordings: name one of them, "
                           "as %s/%.*s" ENDING,
                           search->path, first == file ? (int) length : (int) strlen(first), first);
+}
+
+/* Takes the name of the first regular file; none: NULL stays. */
+static bool find_name(struct search *search, DIR *directory)
+{
+    uint64_t number;
+    size_t length;
+    bool done = true;
+    for (struct dirent *entry; search->name == NULL && (entry = readdir(directory)) != NULL;)
+        if ((length = rotated_file_name(entry->d_name, &number)) > 0 &&
+            is_regular(directory, entry->d_name)) {
+            search->name = strndup(entry->d_name, length);
+            done = search->name != NULL;
+            break;
+        }
+    rewinddir(directory);
+    return done;
 }
 
 static int by_number(const void *a, const void *b)
@@ -92,14 +118,16 @@ static int by_number(const void *a, const void *b)
 static enum step_status search_directory(struct search *search, struct step_error *error)
 {
     bool any_name = search->name == NULL;
-    DIR *directory = opendir(search->directory);
+    DIR *directory = input_directory_open(search->directory);
     enum step_status status = STEP_STATUS_OK;
     if (directory == NULL)
         return any_name ? step_error_set(error, STEP_STATUS_IO, search->path, STEP_NO_OFFSET,
                                          "cannot open: %s", strerror(errno))
                         : STEP_STATUS_OK;
+    if (!find_name(search, directory))
+        status = no_memory(error);
     for (struct dirent *entry; status == STEP_STATUS_OK && (entry = readdir(directory)) != NULL;)
-        status = take(search, any_name, entry->d_name, error);
+        status = take(search, any_name, directory, entry->d_name, error);
     closedir(directory);
     if (search->files->count > 1)
         qsort(search->files->items, search->files->count, sizeof *search->files->items, by_number);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Peeks at standard input and copies it. */
 #include "converter/base/standard_input.h"
+#include "converter/base/descriptors.h"
+#include "converter/base/spool.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -8,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "converter/base/output_file.h"
 
 #define COPY_BYTES ((size_t) 1 << 16)
 
@@ -47,7 +47,7 @@ enum step_status standard_input_spool(const struct standard_input *input, int *s
 {
     char *buffer = malloc(COPY_BYTES);
     ssize_t got = 1;
-    bool ok = buffer != NULL && (*spool = output_file_spool()) >= 0 &&
+    bool ok = buffer != NULL && (*spool = spool_file()) >= 0 &&
               output_write_all(*spool, input->start, input->length);
     while (ok && got > 0) {
         got = read_some(buffer, COPY_BYTES);

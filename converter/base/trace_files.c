@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks at the files of a trace, and writes one. */
+/* Looks at the files of a trace. */
 #include "converter/base/trace_files.h"
+#include "format/core/input_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "converter/base/output_file.h"
 #include "steptrace/reader.h"
 
 struct live_path trace_live_path(const char *trace)
@@ -21,7 +21,7 @@ struct live_path trace_live_path(const char *trace)
 
 bool live_header_read(const char *live_path, struct step_live_header *header)
 {
-    int file = open(live_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int file = input_file_open(live_path, INPUT_REGULAR, NULL);
     bool is = file >= 0 && pread(file, header, sizeof *header, 0) == (ssize_t) sizeof *header &&
               memcmp(header->magic, STEP_LIVE_MAGIC, sizeof header->magic) == 0;
     if (file >= 0)
@@ -32,9 +32,7 @@ bool live_header_read(const char *live_path, struct step_live_header *header)
 bool trace_is_held(const char *path)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0)
-        file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int file = input_file_open(path, INPUT_REGULAR, NULL);
     if (file < 0)
         return false;
     bool held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
@@ -72,33 +70,4 @@ enum step_status trace_load_block(struct step_reader *reader, size_t i, const ui
     if (error != NULL)
         *error = (struct step_error){.offset = STEP_NO_OFFSET};
     return STEP_STATUS_END;
-}
-
-enum step_status trace_write(const char *output, struct step_writer_options *options,
-                             enum step_status (*fill)(void *user, struct step_writer *writer,
-                                                      struct step_error *error),
-                             void *user, uint64_t *size_bytes, struct step_error *error)
-{
-    struct output_file file;
-    struct step_writer *writer;
-    enum step_status status = output_file_open(&file, output, error);
-    if (status == STEP_STATUS_OK) {
-        options->output = output_file_as_output(&file);
-        status = step_writer_create(options, &writer, error);
-        if (status == STEP_STATUS_OK) {
-            struct step_error closing = {.offset = STEP_NO_OFFSET};
-            enum step_status filled = fill(user, writer, error);
-            status = step_writer_close(writer, &closing);
-            step_writer_destroy(writer);
-            if (status != STEP_STATUS_OK)
-                *error = closing; /* the writer's first error */
-            status = status != STEP_STATUS_OK ? status : filled;
-        }
-        status = output_file_end(&file, status, error);
-        if (size_bytes != NULL)
-            *size_bytes = file.size_bytes;
-    }
-    if (status != STEP_STATUS_OK && error->status == STEP_STATUS_OK)
-        step_error_set(error, status, output, STEP_NO_OFFSET, "%s", step_status_text(status));
-    return status;
 }

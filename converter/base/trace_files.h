@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of a STEP trace: its live file, the process that writes it, and a trace written anew.
+/* The files of a STEP trace: its live file, the process that writes it.
  */
 #ifndef CONVERTER_BASE_TRACE_FILES_H
 #define CONVERTER_BASE_TRACE_FILES_H
@@ -11,7 +11,6 @@
 
 #include "steptrace/live.h"
 #include "steptrace/reader.h"
-#include "steptrace/writer.h"
 
 /* The path of a trace's live file. */
 struct live_path {
@@ -32,12 +31,5 @@ bool trace_is_since(const char *path, const struct timespec *start);
 /* Loads a block.  Returns END for a damaged one, which the reader notes; or NO_MEMORY or IO. */
 enum step_status trace_load_block(struct step_reader *reader, size_t i, const uint8_t *wanted,
                                   struct step_block **block, struct step_error *error);
-
-/* Writes the records that `fill` puts into a trace at `output`, which appears when it is whole.
- * Sets the options' output, and `*size_bytes`, unless NULL. */
-enum step_status trace_write(const char *output, struct step_writer_options *options,
-                             enum step_status (*fill)(void *user, struct step_writer *writer,
-                                                      struct step_error *error),
-                             void *user, uint64_t *size_bytes, struct step_error *error);
 
 #endif

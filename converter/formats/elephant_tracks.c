@@ -12,12 +12,13 @@
 #include "converter/base/error_report.h"
 #include "converter/base/id_table.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_directory.h"
-#include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
 #include "converter/base/utf8_text.h"
 #include "converter/graph/keepers_of_trace.h"
 #include "converter/layout/object_layout.h"
+#include "converter/output/output_directory.h"
+#include "converter/output/output_file.h"
+#include "converter/output/output_stream.h"
 #include "converter/step/java_records.h"
 #include "converter/trace/trace_format.h"
 #include "format/core/bytes.h"
@@ -338,12 +339,8 @@ static bool is_own(int directory, const char *name)
 static enum step_status open_text(struct tracking *tracking, struct text_file *text,
                                   const char *name, struct step_error *error)
 {
-    char path[4096];
-    int length = snprintf(path, sizeof path, "%s/%s", tracking->directory.temporary, name);
-    if (length < 0 || (size_t) length >= sizeof path)
-        return step_error_set(error, STEP_STATUS_IO, tracking->directory.path, STEP_NO_OFFSET,
-                              "the path is too long");
-    enum step_status status = output_file_open(&text->file, path, error);
+    enum step_status status = output_file_open_in(&text->file, tracking->directory.descriptor, name,
+                                                  tracking->directory.path, error);
     if (status != STEP_STATUS_OK)
         return status;
     const struct step_output output = output_file_as_output(&text->file);

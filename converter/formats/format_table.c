@@ -13,6 +13,7 @@
 #include "converter/base/arguments.h"
 #include "converter/base/joined_files.h"
 #include "converter/base/quantity.h"
+#include "format/core/input_file.h"
 #include "steptrace/packed.h"
 
 #define ROW(name) &format_##name,
@@ -64,10 +65,10 @@ const struct trace_format *trace_format_of_start(const char *start, size_t lengt
 static size_t read_start(const char *path, char *start, size_t size)
 {
     struct step_packed_input *input;
-    struct stat about;
     size_t length = 0, got = 1;
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode) ||
-        step_packed_input_open(path, &input, NULL) != STEP_STATUS_OK)
+    int file = input_file_open(path, INPUT_REGULAR, NULL);
+    if (file < 0 ||
+        step_packed_input_open_descriptor(file, path, NULL, 0, &input, NULL) != STEP_STATUS_OK)
         return 0;
     while (length < size && got > 0 &&
            step_packed_input_read(input, start + length, size - length, &got, NULL) ==

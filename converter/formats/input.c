@@ -12,7 +12,6 @@
 #include "converter/base/monotonic_time.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
-#include "converter/base/output_file.h"
 #include "converter/base/standard_input.h"
 #include "converter/base/trace_gap.h"
 #include "converter/trace/event_selection.h"

@@ -10,7 +10,7 @@
 #include "converter/base/csv_output.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
-#include "converter/base/output_file.h"
+#include "converter/base/spool.h"
 #include "converter/trace/trace_sink.h"
 
 #define PAGE_OBJECTS ((size_t) 4096)
@@ -34,8 +34,8 @@ struct lifetimes_sink {
 static enum step_status write_page(const struct lifetimes_sink *sink, struct step_error *error)
 {
     size_t count = (size_t) ((sink->count - 1) % PAGE_OBJECTS + 1);
-    return output_spool_write(sink->spool, sink->page, count * sizeof(struct object),
-                              (sink->count - count) * sizeof(struct object), error);
+    return spool_write(sink->spool, sink->page, count * sizeof(struct object),
+                       (sink->count - count) * sizeof(struct object), error);
 }
 
 /* ---- events ---- */
@@ -66,8 +66,8 @@ static enum step_status put_free(struct lifetimes_sink *sink, const struct trace
         sink->page[object.value % PAGE_OBJECTS].freed_at = freed_at;
         return STEP_STATUS_OK;
     }
-    return output_spool_write(sink->spool, &freed_at, sizeof freed_at,
-                              object.value * sizeof(struct object), error);
+    return spool_write(sink->spool, &freed_at, sizeof freed_at,
+                       object.value * sizeof(struct object), error);
 }
 
 static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
@@ -110,8 +110,8 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
          first += PAGE_OBJECTS) {
         uint64_t left = sink->count - first;
         size_t count = left < PAGE_OBJECTS ? (size_t) left : PAGE_OBJECTS;
-        status = output_spool_read(sink->spool, sink->page, count * sizeof(struct object),
-                                   first * sizeof(struct object), error);
+        status = spool_read(sink->spool, sink->page, count * sizeof(struct object),
+                            first * sizeof(struct object), error);
         if (status != STEP_STATUS_OK)
             return status;
         for (size_t i = 0; i < count; i++)
@@ -134,7 +134,7 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     struct lifetimes_sink *sink = (struct lifetimes_sink *) base;
     (void) to;
     sink->spool = -1;
-    return output_spool_open(&sink->spool, error);
+    return spool_open(&sink->spool, error);
 }
 
 static const struct trace_sink_operations operations = {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/base/spool.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/trace_sink.h"
 #include "format/core/grow.h"
@@ -89,7 +89,7 @@ static enum step_status receive(void *user, const struct call_event *event,
         return STEP_STATUS_OK;
     uint64_t at = thread->at;
     piece->next = thread->at = new_place(sink);
-    enum step_status status = output_spool_write(sink->spool, piece, sizeof *piece, at, error);
+    enum step_status status = spool_write(sink->spool, piece, sizeof *piece, at, error);
     piece->count = 0;
     return status;
 }
@@ -145,7 +145,7 @@ static enum step_status put_profile(struct calls_sink *sink, uint32_t thread_id,
     json_begin_array(json, "events");
     enum step_status status = STEP_STATUS_OK;
     for (uint64_t at = thread->first; at != thread->at && status == STEP_STATUS_OK;) {
-        status = output_spool_read(sink->spool, piece, sizeof *piece, at, error);
+        status = spool_read(sink->spool, piece, sizeof *piece, at, error);
         if (status == STEP_STATUS_OK) {
             put_changes(sink, piece);
             at = piece->next;
@@ -218,7 +218,7 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     json_init(&sink->json, base->stream.file);
     sink->json.is_compact = true;
     sink->spool = -1;
-    return output_spool_open(&sink->spool, error);
+    return spool_open(&sink->spool, error);
 }
 
 static const struct trace_sink_operations operations = {

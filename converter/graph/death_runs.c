@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/base/spool.h"
 #include "format/core/grow.h"
 
 enum { BUFFER_DEATHS = 1 << 20, LEAST_READ = 64 };
@@ -58,11 +58,8 @@ static void sort(struct death_runs *runs)
 
 static enum step_status write_run(struct death_runs *runs, struct step_error *error)
 {
-    if (runs->spool == NULL) {
-        int file = output_file_spool();
-        if (file < 0 || (runs->spool = fdopen(file, "w+b")) == NULL)
-            return spool_fault(error);
-    }
+    if (runs->spool == NULL && (runs->spool = spool_stream()) == NULL)
+        return spool_fault(error);
     if (!STEP_MAKE_ROOM(runs->runs, runs->run_capacity, runs->run_count + 1))
         return no_memory(error);
     sort(runs);

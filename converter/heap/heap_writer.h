@@ -6,8 +6,8 @@
 #ifndef CONVERTER_HEAP_HEAP_WRITER_H
 #define CONVERTER_HEAP_HEAP_WRITER_H
 
-#include "converter/base/output_file.h"
 #include "converter/heap/heap_snapshot.h"
+#include "converter/output/output_stream.h"
 #include "converter/trace/heap_moment.h"
 #include "converter/trace/trace_format.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/output_file.h"
 #include "converter/formats/input.h"
 #include "converter/numbers/gate_rule.h"
+#include "converter/output/output_file.h"
 
 /* Evaluation of rules: rows are added up and compared with a limit, and the largest contributors
  * are found. */

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/base/trace_files.h"
+#include "converter/output/output_file.h"
+#include "converter/output/output_stream.h"
+#include "converter/output/trace_output.h"
 #include "converter/records/copy_trace.h"
 #include "converter/records/record_dump.h"
 #include "converter/records/record_filter.h"

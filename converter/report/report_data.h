@@ -39,6 +39,7 @@ struct report_options {
     const char *title;      /* NULL: the trace's file name */
     const char *source_url; /* address of a line, with {path} and {line}; NULL: no links */
     uint64_t top;           /* maximum number of rows per table */
+    bool is_name_given;     /* false: the user did not name the page (output_file_print_own()) */
 };
 
 /* Writes what pages of any trace say of it: the members "title", "source_url", "gaps" and
@@ -56,6 +57,13 @@ bool report_data_put(const struct report_model *model, const struct report_retai
  * Returns false if memory runs out. */
 bool report_sites_put_data(const struct report_model *model, const struct report_options *options,
                            const struct statistics_report *report, struct json_output *json);
+
+/* Writes a page; see output_file_print().  A page whose name the user did not give replaces only a
+ * file of the caller's: in a directory that others may write in, a link or a FIFO may have the
+ * name. */
+enum step_status report_page_write(const char *path, const struct step_bytes frame[2],
+                                   bool (*print)(const void *user, FILE *out), const void *user,
+                                   const struct report_options *options, struct step_error *error);
 
 /* The page of a sampled trace: estimates with 95 % intervals, by class, site and thread, and
  * growth. It has no curves: live bytes over time, the peak and sizes are of all objects. */

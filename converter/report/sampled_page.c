@@ -7,10 +7,10 @@
 
 #include "converter/base/estimate_text.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
 #include "converter/numbers/leak_rows.h"
 #include "converter/numbers/statistics_report.h"
+#include "converter/output/output_file.h"
 
 #define LEAKS_SURVIVED UINT64_C(3) /* the default of `steptrace leaks` */
 #define LEAKS_MOST ((size_t) 50)
@@ -210,9 +210,17 @@ static bool put_data(const void *user, FILE *out)
     return ok;
 }
 
+enum step_status report_page_write(const char *path, const struct step_bytes frame[2],
+                                   bool (*print)(const void *user, FILE *out), const void *user,
+                                   const struct report_options *options, struct step_error *error)
+{
+    return (options->is_name_given ? output_file_print : output_file_print_own)(path, frame, print,
+                                                                                user, error);
+}
+
 enum step_status sampled_page_write(const char *path, struct report_model *model,
                                     const struct report_options *options, struct step_error *error)
 {
     const struct page_data page = {model, options};
-    return output_file_print(path, estimates_page, put_data, &page, error);
+    return report_page_write(path, estimates_page, put_data, &page, options, error);
 }

@@ -14,6 +14,7 @@
 
 #include "format/core/grow.h"
 #include "format/core/hash.h"
+#include "format/core/input_file.h"
 #include "format/core/no_memory.h"
 
 #define LINE_BYTES ((size_t) 65536) /* longer lines are skipped and counted */
@@ -479,23 +480,14 @@ static enum step_status read_lines(struct jit_log *log, FILE *file, char *line,
 
 enum step_status jit_log_read(struct jit_log *log, const char *path, struct step_error *error)
 {
-    struct stat about;
     *log = (struct jit_log){.path = path, .memory = {.limit = UINT64_MAX}};
     id_table_init(&log->ids, sizeof(struct jit_name));
-    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (descriptor < 0 || fstat(descriptor, &about) != 0) {
-        int code = errno;
-        if (descriptor >= 0)
-            close(descriptor);
-        return step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "cannot open: %s",
-                              strerror(code));
-    }
-    FILE *file = S_ISREG(about.st_mode) ? fdopen(descriptor, "r") : NULL;
-    if (file == NULL) {
-        close(descriptor);
-        return step_error_set(error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
-                              "not a regular file");
-    }
+    FILE *file = input_file_stream(path, INPUT_REGULAR);
+    if (file == NULL)
+        return errno == EINVAL ? step_error_set(error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
+                                                "not a regular file")
+                               : step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET,
+                                                "cannot open: %s", strerror(errno));
     char *line = malloc(LINE_BYTES);
     enum step_status status =
         line == NULL ? step_no_memory(error, path) : read_lines(log, file, line, error);

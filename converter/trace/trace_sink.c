@@ -66,14 +66,18 @@ enum step_status trace_sink_put(struct trace_sink *sink, const struct trace_even
                                 size_t count, struct step_error *error)
 {
     enum step_status status = sink->operations->put(sink, events, count, error);
-    return status != STEP_STATUS_OK ? status : output_stream_status(&sink->stream, error);
+    if (status == STEP_STATUS_OK)
+        status = output_stream_status(&sink->stream, error);
+    return output_file_name_error(sink->file, status, error);
 }
 
 enum step_status trace_sink_put_alloc(struct trace_sink *sink, const struct hatf_record *record,
                                       struct step_error *error)
 {
     enum step_status status = sink->operations->put_alloc(sink, record, error);
-    return status != STEP_STATUS_OK ? status : output_stream_status(&sink->stream, error);
+    if (status == STEP_STATUS_OK)
+        status = output_stream_status(&sink->stream, error);
+    return output_file_name_error(sink->file, status, error);
 }
 
 enum step_status trace_sink_close(struct trace_sink *sink, struct step_error *error)
@@ -84,7 +88,7 @@ enum step_status trace_sink_close(struct trace_sink *sink, struct step_error *er
         status = output_stream_close(&sink->stream, error);
     if (status == STEP_STATUS_OK && sink->packed != NULL)
         status = step_packed_output_close(sink->packed, error);
-    return status;
+    return output_file_name_error(sink->file, status, error);
 }
 
 void trace_sink_destroy(struct trace_sink *sink)

@@ -4,7 +4,8 @@
 #ifndef CONVERTER_TRACE_TRACE_SINK_H
 #define CONVERTER_TRACE_TRACE_SINK_H
 
-#include "converter/base/output_file.h"
+#include "converter/output/output_file.h"
+#include "converter/output/output_stream.h"
 #include "converter/trace/trace_format.h"
 #include "steptrace/hatf.h"
 

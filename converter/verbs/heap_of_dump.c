@@ -3,7 +3,7 @@
 #include "converter/verbs/heap_of_dump.h"
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/output/output_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "converter/base/peak.h"
 #include "converter/formats/input.h"
 #include "converter/heap/heap_writer.h"
+#include "converter/output/output_stream.h"
 #include "steptrace/packed.h"
 
 /* The file may be intact up to there. */

@@ -18,6 +18,7 @@
 #include "converter/base/trace_gap.h"
 #include "converter/formats/format_table.h"
 #include "converter/formats/input.h"
+#include "converter/output/trace_output.h"
 #include "converter/records/copy_trace.h"
 #include "converter/trace/alloc_source.h"
 #include "converter/trace/recorded_calls.h"

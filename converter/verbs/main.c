@@ -7,7 +7,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/memory_limit.h"
-#include "converter/base/output_file.h"
+#include "converter/output/output_signals.h"
 #include "converter/verbs/verb.h"
 
 #define VERB_ROW(function, name, summary, takes_memory)                                            \
@@ -82,7 +82,7 @@ static enum step_status run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_DFL); /* end silently if the reader of the output has gone */
-    output_file_catch_signals();
+    output_signals_catch();
     enum step_status status = run(argc, argv);
     if (fflush(stdout) != 0 && status == STEP_STATUS_OK) {
         report_line("standard output: %s", strerror(errno));

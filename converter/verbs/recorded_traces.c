@@ -14,12 +14,13 @@
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/output_file.h"
 #include "converter/base/trace_files.h"
 #include "converter/base/trace_gap.h"
 #include "converter/formats/format_table.h"
+#include "converter/output/output_file.h"
 #include "converter/verbs/verb.h"
 #include "format/core/grow.h"
+#include "format/core/input_file.h"
 #include "steptrace/live.h"
 #include "steptrace/reader.h"
 
@@ -144,9 +145,10 @@ static bool is_own_list(const char *path)
     static const char head[] = RECORDED_LIST_HEAD;
     char start[sizeof head] = "";
     struct stat about;
-    int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    bool is = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
-              about.st_uid == geteuid() && about.st_nlink == 1 &&
+    struct stat name;
+    int file = input_file_open(path, INPUT_REGULAR, &about);
+    bool is = file >= 0 && lstat(path, &name) == 0 && name.st_ino == about.st_ino &&
+              name.st_dev == about.st_dev && about.st_uid == geteuid() && about.st_nlink == 1 &&
               read(file, start, sizeof head - 1) == (ssize_t) sizeof head - 1 &&
               strcmp(start, head) == 0;
     if (file >= 0)
@@ -161,17 +163,17 @@ static FILE *recorded_list_create(char *path, size_t size, mode_t mode, bool ove
     char wanted[PATH_MAX + 32];
     snprintf(wanted, sizeof wanted, "%s", path);
     if (overwrite && is_own_list(path))
-        unlink(path);
+        output_file_remove(path);
     int file = -1;
     for (unsigned number = 1; file < 0 && number < NUMBERS_MOST; number++) {
         if (number > 1)
             snprintf(path, size, "%.*s.%u.tsv", (int) (strlen(wanted) - strlen(".tsv")), wanted,
                      number);
-        file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        file = output_file_create(path, mode);
         if (file < 0 && errno != EEXIST)
             return NULL;
     }
-    if (file < 0 || fchmod(file, mode) != 0)
+    if (file < 0)
         return NULL;
     if (strcmp(path, wanted) != 0)
         report_line("%s exists: the list is %s", wanted, path);
@@ -179,7 +181,14 @@ static FILE *recorded_list_create(char *path, size_t size, mode_t mode, bool ove
 }
 
 #define LOOK_NS 2000000L
-#define LOOKS_MOST 500 /* at a trace whose process is still running */
+
+/* What is left of the looks at traces that are still written, of all traces together. */
+struct patience {
+    unsigned running; /* while their process runs: 1 s */
+    unsigned stalled; /* while neither the process runs nor the trace grows: 1 min */
+};
+
+static const struct patience patience_of_all = {500, 30000};
 
 /* Sorts by start time. */
 static int in_order(const void *left, const void *right)
@@ -203,6 +212,15 @@ static bool add(struct trace_list *list, const char *directory, const char *name
     return true;
 }
 
+/* In a directory that others may write in, only files of this user are of the recording: others can
+ * be locked or changed at any time. */
+static bool is_own_file(DIR *directory, const char *name)
+{
+    struct stat about;
+    return fstatat(dirfd(directory), name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISREG(about.st_mode) && about.st_uid == geteuid();
+}
+
 /* Finds all traces in the directory that belong to this recording. */
 static bool find_traces(const struct recorded_traces *traces, char *plain, size_t marker,
                         struct trace_list *list)
@@ -210,7 +228,7 @@ static bool find_traces(const struct recorded_traces *traces, char *plain, size_
     char *slash = strrchr(plain, '/');
     size_t front = (size_t) (slash - plain) + 1;
     *slash = '\0';
-    DIR *directory = opendir(plain[0] != '\0' ? plain : "/");
+    DIR *directory = input_directory_open(plain[0] != '\0' ? plain : "/");
     struct dirent *entry;
     bool done = true;
     while (done && directory != NULL && (entry = readdir(directory)) != NULL) {
@@ -219,7 +237,7 @@ static bool find_traces(const struct recorded_traces *traces, char *plain, size_
         snprintf(path, sizeof path, "%s/%.255s", plain, entry->d_name);
         if (recorded_name_parse(entry->d_name, slash + 1,
                                 marker != SIZE_MAX ? marker - front : SIZE_MAX, &parts) &&
-            trace_is_since(path, &traces->start) &&
+            is_own_file(directory, entry->d_name) && trace_is_since(path, &traces->start) &&
             (marker != SIZE_MAX || trace_is_of_process(path, traces->process, true)))
             done = add(list, plain, entry->d_name, &parts);
     }
@@ -238,14 +256,29 @@ static pid_t process_of(const struct recorded_trace *trace)
                                                                         : 0;
 }
 
-/* Waits until the drain has finished.  Returns false if the process itself is still running. */
-static bool wait_for_drain(const struct recorded_trace *trace)
+/* Returns true if the trace has become longer, and notes how long it is. */
+static bool has_grown(const struct recorded_trace *trace, off_t *length)
 {
-    for (int looks = 0; trace_is_held(trace->path);) {
+    struct stat about;
+    off_t before = *length;
+    *length = stat(trace->path, &about) == 0 ? about.st_size : before;
+    return *length > before;
+}
+
+/* Waits until the drain has finished.  Returns false if patience ends before; `*lives` is whether
+ * the process itself is still running. */
+static bool wait_for_drain(const struct recorded_trace *trace, struct patience *patience,
+                           bool *lives)
+{
+    for (off_t length = 0; trace_is_held(trace->path);) {
         pid_t process = process_of(trace);
-        bool lives = process == 0 || kill(process, 0) == 0 || errno != ESRCH;
-        if (lives && ++looks > LOOKS_MOST)
-            return false;
+        *lives = process == 0 || kill(process, 0) == 0 || errno != ESRCH;
+        unsigned *looks = *lives ? &patience->running : &patience->stalled;
+        if (*lives || !has_grown(trace, &length)) {
+            if (*looks == 0)
+                return false;
+            --*looks;
+        }
         nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
     }
     return true;
@@ -286,12 +319,12 @@ static enum step_status convert(const struct recorded_traces *traces,
     mode_t mask = umask(0777 & ~traces->mode);
     enum step_status status = verb_convert(traces->encoding != NULL ? 4 : 3, arguments);
     umask(mask);
-    if (status == STEP_STATUS_OK && !output_target_sync_path(trace->output)) {
+    if (status == STEP_STATUS_OK && !output_file_sync(trace->output)) {
         report_line("%s: %s", trace->output, strerror(errno));
         return STEP_STATUS_IO;
     }
     if (status == STEP_STATUS_OK)
-        unlink(trace->path);
+        output_file_remove(trace->path);
     return status;
 }
 
@@ -304,15 +337,18 @@ static enum step_status judge_end(const struct recorded_trace *trace)
     return STEP_STATUS_IO;
 }
 
-static enum step_status complete_trace(struct recorded_trace *trace)
+static enum step_status complete_trace(struct recorded_trace *trace, struct patience *patience)
 {
     enum step_status status = STEP_STATUS_OK;
-    if (!wait_for_drain(trace)) {
-        report_line("%s: its process still runs, and the trace grows", trace->path);
+    bool lives = false;
+    if (!wait_for_drain(trace, patience, &lives)) {
+        report_line(lives ? "%s: its process still runs, and the trace grows"
+                          : "%s: who writes it does not go on, and it is left as it is",
+                    trace->path);
         read_properties(trace);
         snprintf(trace->output, sizeof trace->output, "%s", trace->path);
         trace->is_growing = true;
-        return status;
+        return lives ? status : STEP_STATUS_IO;
     }
     if (access(trace_live_path(trace->path).text, F_OK) == 0) {
         char *arguments[] = {trace->path};
@@ -386,8 +422,9 @@ static enum step_status complete_all(const struct recorded_traces *traces, struc
                                      bool has_forks)
 {
     enum step_status status = STEP_STATUS_OK;
+    struct patience patience = patience_of_all;
     for (size_t i = 0; i < list->count; i++) {
-        enum step_status one = complete_trace(&list->rows[i]);
+        enum step_status one = complete_trace(&list->rows[i], &patience);
         status = status == STEP_STATUS_OK ? one : status;
     }
     if (list->count > 1)

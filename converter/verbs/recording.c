@@ -18,6 +18,7 @@
 #include "converter/base/joined_files.h"
 #include "converter/base/trace_files.h"
 #include "converter/verbs/verb.h"
+#include "format/core/input_file.h"
 #include "steptrace/live.h"
 
 /* ---- components: a JVM recognises a library that it has loaded only by the same path ---- */
@@ -183,7 +184,7 @@ static void find_loader(int file, const Elf64_Ehdr *header, struct elf_kind *kin
 bool elf_kind_read(const char *path, struct elf_kind *kind)
 {
     Elf64_Ehdr header;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = input_file_open(path, INPUT_REGULAR, NULL);
     bool is_elf = file >= 0 && pread(file, &header, sizeof header, 0) == sizeof header &&
                   memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
     if (is_elf) {
@@ -242,12 +243,13 @@ enum step_status command_run(const char *verb, char **words, bool passes_on,
                              bool (*prepare)(const void *user), const void *user, pid_t *process)
 {
     static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    void (*before[4])(int);
     int report[2], code = 0;
     if (pipe2(report, O_CLOEXEC) != 0)
         return command_fail(verb, words[0], strerror(errno));
     fflush(NULL);
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
+    for (size_t i = 0; i < 2; i++)
+        before[i] = signal(signals[i], SIG_IGN);
     pid_t child = *process = fork();
     if (child == 0) {
         for (size_t i = 0; i < (passes_on ? 4 : 2); i++)
@@ -260,7 +262,7 @@ enum step_status command_run(const char *verb, char **words, bool passes_on,
     }
     child_process = (sig_atomic_t) child;
     for (size_t i = 2; passes_on && i < 4; i++)
-        signal(signals[i], pass_on);
+        before[i] = signal(signals[i], pass_on);
     code = child < 0 ? errno : 0;
     close(report[1]);
     if (child > 0 && read(report[0], &code, sizeof code) != (ssize_t) sizeof code)
@@ -268,6 +270,8 @@ enum step_status command_run(const char *verb, char **words, bool passes_on,
     close(report[0]);
     if (child > 0)
         wait_for(child);
+    for (size_t i = 0; i < (passes_on ? 4 : 2); i++)
+        signal(signals[i], before[i]); /* what is still to be done can be interrupted */
     return code == 0 ? STEP_STATUS_OK : command_fail(verb, words[0], strerror(code));
 }
 
@@ -275,15 +279,14 @@ enum step_status command_run(const char *verb, char **words, bool passes_on,
 
 enum step_status report_of(const char *trace)
 {
-    char page[PATH_MAX], input[PATH_MAX], option[] = "-o";
+    char page[PATH_MAX], input[PATH_MAX];
+    bool is_written;
     size_t length = strlen(trace);
     size_t stem = length > 5 && strcmp(trace + length - 5, ".step") == 0 ? length - 5 : length;
     snprintf(page, sizeof page, "%.*s.html", (int) stem, trace);
     snprintf(input, sizeof input, "%s%s", trace[0] == '-' ? "./" : "", trace);
-    char *arguments[] = {input, option, page, NULL};
-    enum step_status status = verb_report(3, arguments);
-    bool is_part = status == STEP_STATUS_CORRUPT && access(page, F_OK) == 0;
-    if (status == STEP_STATUS_OK || is_part)
+    enum step_status status = report_write_beside(input, page, &is_written);
+    if (is_written)
         report_line("%s", page);
     return status;
 }
@@ -429,7 +432,7 @@ enum step_status watch_target_find(const char *operand, struct watch_target *tar
         return REFUSE(error, "the name is too long");
     }
     snprintf(name, sizeof name, "/proc/%ld/maps", target->pid);
-    FILE *maps = fopen(name, "re");
+    FILE *maps = input_file_stream(name, INPUT_STREAM);
     bool has_live = false;
     while (maps != NULL && !has_live && fgets(line, sizeof line, maps) != NULL)
         has_live = take_live_path(line, path, sizeof path);

@@ -94,6 +94,10 @@ const struct verb *verb_find(const char *name);
 VERBS(VERB_FUNCTION)
 #undef VERB_FUNCTION
 
+/* Writes the page of a trace under a name that the user did not give.  Reports errors.  Returns
+ * CORRUPT if the trace was damaged; the page of the rest may be written all the same. */
+enum step_status report_write_beside(const char *trace, const char *page, bool *is_written);
+
 /* A trace with exact deaths, for a verb that reads it. */
 struct dated_spool {
     char path[256]; /* empty: there is none */

@@ -14,9 +14,9 @@
 #include "converter/attach/attach.h"
 #include "converter/base/error_report.h"
 #include "converter/base/monotonic_time.h"
-#include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
 #include "converter/base/trace_files.h"
+#include "converter/output/output_signals.h"
 #include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 #include "steptrace/live.h"
@@ -215,7 +215,7 @@ static enum step_status record(struct attachment *attachment)
     status = end(attachment);
     if (status == STEP_STATUS_OK && attachment->place.name[0] != '\0')
         status = fetch(attachment);
-    output_file_catch_signals();
+    output_signals_catch();
     if (status == STEP_STATUS_OK && attachment->report)
         status = attachment->place.name[0] != '\0'
                      ? report_of(attachment->output)

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/output_file.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/numbers/compare_report.h"
 #include "converter/numbers/gate_rule.h"
 #include "converter/numbers/measure_trace.h"
 #include "converter/numbers/measures.h"
+#include "converter/output/output_file.h"
 #include "converter/report/report_data.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"

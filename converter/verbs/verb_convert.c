@@ -39,6 +39,7 @@ enum {
 static volatile sig_atomic_t is_reached;
 static uint64_t limit_bytes; /* 0: none */
 static struct rlimit limit_before;
+static struct sigaction action_before;
 
 static void note_signal(int number)
 {
@@ -66,9 +67,9 @@ static void output_limit_set(uint64_t bytes, const char *input)
     limit_bytes = 0;
     if (wanted == 0 || getrlimit(RLIMIT_FSIZE, &limit_before) != 0 ||
         limit_before.rlim_cur <= wanted)
-        return; /* the user's own limit is lower and keeps its usual effect */
+        return; /* the user's own limit is lower and ends the write with its own error */
     limit = (struct rlimit){wanted, limit_before.rlim_max};
-    sigaction(SIGXFSZ, &action, NULL);
+    sigaction(SIGXFSZ, &action, &action_before);
     if (setrlimit(RLIMIT_FSIZE, &limit) == 0)
         limit_bytes = wanted;
 }
@@ -80,7 +81,7 @@ static bool output_limit_end(void)
     if (limit_bytes == 0)
         return false;
     setrlimit(RLIMIT_FSIZE, &limit_before);
-    signal(SIGXFSZ, SIG_DFL);
+    sigaction(SIGXFSZ, &action_before, NULL);
     if (is_reached)
         report_line("the output would be longer than %s; --limit-output=SIZE allows more (0: any "
                     "length)",

@@ -7,10 +7,11 @@
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
+#include "converter/base/spool.h"
 #include "converter/formats/input.h"
 #include "converter/graph/dated_trace.h"
+#include "converter/output/output_file.h"
 #include "converter/records/record_dump.h"
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"
@@ -88,9 +89,9 @@ enum step_status date_deaths_spooled(const char *path, struct dated_spool *spool
         return STEP_STATUS_OK;
     }
     if (status == STEP_STATUS_OK)
-        status = output_spool_open(&spool->descriptor, &error);
+        status = spool_open(&spool->descriptor, &error);
     if (status == STEP_STATUS_OK) {
-        const struct step_output to = output_spool_as_output(&spool->descriptor);
+        const struct step_output to = spool_as_output(&spool->descriptor);
         snprintf(spool->path, sizeof spool->path, "/proc/self/fd/%d", spool->descriptor);
         status = dated_trace_write(reader, &to, &summary, &error);
         if (status != STEP_STATUS_OK) {

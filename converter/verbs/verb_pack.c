@@ -15,6 +15,7 @@
 #include "converter/formats/format_table.h"
 #include "converter/formats/input.h"
 #include "converter/formats/pour.h"
+#include "converter/output/trace_output.h"
 #include "converter/records/copy_trace.h"
 #include "converter/step/stepfile.h"
 #include "converter/verbs/verb.h"

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "converter/base/output_file.h"
+#include "converter/output/output_signals.h"
 #include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 
@@ -164,7 +164,7 @@ static enum step_status start(char *agent, enum launcher launcher, char **comman
         status = fail(TOOL_OPTIONS, "the value is too long");
     if (status == STEP_STATUS_OK && process != NULL) {
         status = command_run(help.name, words, false, NULL, NULL, process);
-        output_file_catch_signals();
+        output_signals_catch();
     } else if (status == STEP_STATUS_OK) {
         fflush(NULL);
         execvp(words[0], words);

@@ -16,6 +16,8 @@
 #include "converter/base/trace_files.h"
 #include "converter/base/trace_gap.h"
 #include "converter/formats/input.h"
+#include "converter/output/output_file.h"
+#include "converter/output/trace_output.h"
 #include "converter/records/copy_trace.h"
 #include "converter/verbs/verb.h"
 #include "steptrace/live.h"
@@ -140,7 +142,7 @@ static enum step_status recover(const char *path, const char *live_path, const c
         report_line("%s: the trace is whole", path);
     else
         status = write_whole(reader, path, in_place ? path : output);
-    if (status == STEP_STATUS_OK && in_place && unlink(live_path) != 0 && errno != ENOENT)
+    if (status == STEP_STATUS_OK && in_place && !output_file_remove(live_path) && errno != ENOENT)
         report_line("%s: cannot be removed: %s", live_path, strerror(errno));
     if (status == STEP_STATUS_OK)
         status = report_damaged_blocks(reader, path);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/output_file.h"
 #include "converter/formats/input.h"
+#include "converter/output/output_file.h"
 #include "converter/replay/replay_run.h"
 #include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"

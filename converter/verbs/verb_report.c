@@ -2,9 +2,9 @@
 /* steptrace report: writes a trace as one HTML page. */
 #include <string.h>
 
-#include "converter/base/output_file.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
+#include "converter/output/output_file.h"
 #include "converter/records/record_dump.h"
 #include "converter/report/report_data.h"
 #include "converter/trace/selection_options.h"
@@ -25,6 +25,7 @@ struct report_request {
     const struct trace_format *from;
     struct heap_moment moment;
     bool has_moment; /* a moment was given */
+    bool is_written; /* the page is there */
     struct event_selection selected;
     struct report_options report;
 };
@@ -79,8 +80,9 @@ static enum step_status write_with_references(const struct report_request *reque
         status =
             report_retained_find(&retained, reader, &request->moment, request->report.top, error);
     if (status == STEP_STATUS_OK)
-        status = output_file_print(request->output, report_page, put_data,
-                                   &(struct page_data){model, &retained, &request->report}, error);
+        status = report_page_write(request->output, report_page, put_data,
+                                   &(struct page_data){model, &retained, &request->report},
+                                   &request->report, error);
     report_retained_reset(&retained);
     step_reader_destroy(reader);
     seekable_path_close(&seekable);
@@ -144,6 +146,7 @@ static enum step_status run(struct report_request *request, const char *path)
                  ? make_page(request, path, &input, &model)
                  : report_no_memory();
     report_model_reset(&model);
+    request->is_written = status == STEP_STATUS_OK;
     if (status == STEP_STATUS_OK)
         status = input_report_damage(&input);
     input_close(&input);
@@ -153,7 +156,7 @@ static enum step_status run(struct report_request *request, const char *path)
 enum step_status verb_report(int argc, char **argv)
 {
     struct report_request request = {.moment = {.kind = HEAP_AT_PEAK},
-                                     .report = {.top = ROWS_DEFAULT}};
+                                     .report = {.top = ROWS_DEFAULT, .is_name_given = true}};
     event_selection_init(&request.selected);
     const struct option_row rows[] = {
         {"output", 'o', "FILE", "the page; - is standard output", take_text, &request.output},
@@ -176,4 +179,14 @@ enum step_status verb_report(int argc, char **argv)
     if (request.report.top == 0 || request.report.top > ROWS_MOST)
         request.report.top = ROWS_MOST;
     return run(&request, arguments.operands[0]);
+}
+
+enum step_status report_write_beside(const char *trace, const char *page, bool *is_written)
+{
+    struct report_request request = {
+        .output = page, .moment = {.kind = HEAP_AT_PEAK}, .report = {.top = ROWS_DEFAULT}};
+    event_selection_init(&request.selected);
+    enum step_status status = run(&request, trace);
+    *is_written = request.is_written;
+    return status;
 }

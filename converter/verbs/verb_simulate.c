@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "converter/base/output_file.h"
 #include "converter/formats/input.h"
+#include "converter/output/output_file.h"
 #include "converter/simulate/simulation.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/core/input_file.h"
 #include "format/core/no_memory.h"
 #include "format/hatf/hatf_state.h"
 #include "format/io/zip_entry.h"
@@ -289,7 +290,7 @@ enum step_status hatf_reader_create_memory(const void *data, size_t length, cons
 static bool is_zip(const char *path)
 {
     char start[4] = {0};
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = input_file_open(path, INPUT_REGULAR, NULL);
     if (file < 0)
         return false;
     bool is = pread(file, start, sizeof start, 0) == sizeof start &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads bytes of a file with pread(), of memory in place, or from a caller's input. */
 #include "format/io/byte_source.h"
+#include "format/core/input_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,17 +13,15 @@ enum step_status step_byte_source_open(const char *path, struct step_byte_source
                                        struct step_error *error)
 {
     *source = (struct step_byte_source){.file = -1, .name = path};
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* opening a FIFO would block */
+    struct stat about;
+    int file = input_file_open(path, INPUT_REGULAR, &about);
+    if (file == INPUT_NOT_REGULAR)
+        return step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET,
+                              "cannot read: not a regular file");
     if (file < 0) {
         enum step_status status = errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO;
         return step_error_set(error, status, path, STEP_NO_OFFSET, "cannot open: %s",
                               strerror(errno));
-    }
-    struct stat about;
-    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
-        close(file);
-        return step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET,
-                              "cannot read: not a regular file");
     }
     source->file = file;
     source->size = (uint64_t) about.st_size;

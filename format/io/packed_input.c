@@ -14,6 +14,7 @@
 
 #endif
 
+#include "format/core/input_file.h"
 #include "format/core/no_memory.h"
 #include "steptrace/packed.h"
 
@@ -251,15 +252,15 @@ enum step_status step_packed_input_open(const char *path, struct step_packed_inp
     struct step_packed_input *input = create(path, error);
     if (input == NULL)
         return STEP_STATUS_NO_MEMORY;
-    input->file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat facts;
+    input->file = input_file_open(path, INPUT_STREAM, &facts);
     if (input->file < 0) {
         enum step_status status = step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET,
                                                  "cannot open: %s", strerror(errno));
         step_packed_input_close(input);
         return status;
     }
-    struct stat facts;
-    if (fstat(input->file, &facts) == 0 && S_ISREG(facts.st_mode))
+    if (S_ISREG(facts.st_mode))
         input->size = (uint64_t) facts.st_size;
     return give(input, out, error);
 }

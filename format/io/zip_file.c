@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gives minizip access to a ZIP file on disk or in memory. */
 #include "format/io/zip_file.h"
+#include "format/core/input_file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,7 +19,9 @@ static void note_error(struct zip_file *file)
 bool zip_file_open(struct zip_file *file, const char *path, const char *mode)
 {
     errno = 0;
-    *file = (struct zip_file){.file = fopen(path, mode)};
+    bool reads = mode[0] == 'r';
+    *file = (struct zip_file){.file = reads ? input_file_stream(path, INPUT_STREAM)
+                                            : fopen(path, mode)};
     if (file->file == NULL)
         note_error(file);
     return file->file != NULL;

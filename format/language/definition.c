@@ -8,14 +8,15 @@
 #include <sys/stat.h>
 
 #include "format/core/grow.h"
+#include "format/core/input_file.h"
 #include "format/core/no_memory.h"
 #include "format/core/utf8.h"
 #include "format/language/dl_parse.tab.h"
 #include "format/language/dl_tree.h"
 #include "steptrace/definition.h"
 
-static const char *dl_read_file(struct step_arena *arena, const char *path, size_t *length,
-                                struct step_error *error);
+static const char *dl_read_file(struct step_arena *arena, const char *path, enum input_kind kind,
+                                size_t *length, struct step_error *error);
 
 enum { DEPTH_LIMIT = 64, FILE_LIMIT = 1000 };
 
@@ -190,7 +191,7 @@ static bool put_in(struct expander *expander, const struct reading *reading, con
     struct step_error error;
     struct reading inner = {.name = path, .depth = reading->depth + 1};
     size_t number = expander->file_count - 1;
-    inner.text = dl_read_file(expander->parse->arena, path, &inner.length, &error);
+    inner.text = dl_read_file(expander->parse->arena, path, INPUT_REGULAR, &inner.length, &error);
     if (inner.text == NULL) {
         fault(expander, reading, place, "\"%s\" cannot be read: %s", wanted, error.message);
         return true;
@@ -338,10 +339,10 @@ static char *read_all(FILE *file, size_t *length)
 }
 
 /* Reads `path` into the arena.  Returns NULL and fills `error` on failure. */
-static const char *dl_read_file(struct step_arena *arena, const char *path, size_t *length,
-                                struct step_error *error)
+static const char *dl_read_file(struct step_arena *arena, const char *path, enum input_kind kind,
+                                size_t *length, struct step_error *error)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = input_file_stream(path, kind);
     char *text = file != NULL ? read_all(file, length) : NULL, *kept = NULL;
     if (file == NULL || (text != NULL && ferror(file)))
         step_error_set(error, errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO, path,
@@ -487,7 +488,7 @@ enum step_status step_definition_load(const char *path,
     if (owned == NULL)
         return STEP_STATUS_NO_MEMORY;
     with_includes.includes = true;
-    const char *text = dl_read_file(&owned->arena, path, &length, reported);
+    const char *text = dl_read_file(&owned->arena, path, INPUT_STREAM, &length, reported);
     if (text == NULL) {
         step_definition_destroy(&owned->definition);
         return reported->status;

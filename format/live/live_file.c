@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "format/core/grow.h"
+#include "format/core/input_file.h"
 #include "format/live/live_allocs.h"
 
 /* For the last copy of a ring in memory. */
@@ -36,17 +37,15 @@ bool live_file_read(struct live_file *file, uint64_t offset, void *out, size_t l
 
 enum step_status live_file_open(struct live_file *file)
 {
-    file->descriptor = open(file->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file->descriptor < 0)
-        return step_error_set(file->error, errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO,
-                              file->path, STEP_NO_OFFSET, "%s", strerror(errno));
     struct stat status;
-    if (fstat(file->descriptor, &status) != 0)
-        return step_error_set(file->error, STEP_STATUS_IO, file->path, STEP_NO_OFFSET, "%s",
-                              strerror(errno));
-    if (!S_ISREG(status.st_mode))
+    int opened = input_file_open(file->path, INPUT_REGULAR, &status);
+    file->descriptor = opened >= 0 ? opened : -1;
+    if (opened == INPUT_NOT_REGULAR)
         return step_error_set(file->error, STEP_STATUS_FORMAT, file->path, STEP_NO_OFFSET,
                               "not a regular file");
+    if (opened < 0)
+        return step_error_set(file->error, errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO,
+                              file->path, STEP_NO_OFFSET, "%s", strerror(errno));
     file->size = (uint64_t) status.st_size;
     if (!live_file_read(file, 0, &file->header, sizeof file->header) ||
         memcmp(file->header.magic, STEP_LIVE_MAGIC, sizeof file->header.magic) != 0)

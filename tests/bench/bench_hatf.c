@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "converter/base/output_file.h"
 #include "converter/formats/format_table.h"
+#include "converter/output/output_file.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/alloc_source.h"
 #include "converter/trace/trace_sink.h"

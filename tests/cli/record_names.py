@@ -99,6 +99,16 @@ def links():
     require(not os.path.exists('nowhere') and os.path.islink('link.step'), 'a link was followed')
 
 
+def pages():
+    """What has the page's name and is no file of the caller's is neither followed nor waited for; the trace is there."""
+    os.symlink('notes', 'linked.html')
+    os.mkfifo('piped.html')
+    for name in ('linked', 'piped'):
+        steptrace('record', '--report', '-o', f'{name}.step', '-e', 'class', JAVA, 'None', code=1, says=f'{name}.html: cannot create')
+        steptrace('check', f'{name}.step')
+    require(pathlib.Path('notes').read_text(encoding='utf-8') == 'mine', 'a page was written through a link')
+
+
 def settled(*names):
     """What the files have when their writer, which the kernel ends with its container, is gone."""
     deadline, same, found = time.monotonic() + 60, 0, None
@@ -152,6 +162,7 @@ def main():
         stacks()
         summaries()
         links()
+        pages()
         attach()
         if os.geteuid() == 0 and shutil.which('unshare') is not None and \
                 subprocess.run(['unshare', '--pid', '--fork', '--mount-proc', 'true'], check=False, capture_output=True).returncode == 0:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """test_names.py STEPTRACE PROGRAMS LIBRARY: which files the recorder creates, and which it leaves alone."""
 import os
+import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -176,6 +178,50 @@ class Names(unittest.TestCase):
         shell, child = (dict(zip(rows[0], row)) for row in sorted(rows[1:], key=lambda row: 'sh -c' not in row[6]))
         self.assertEqual(child['forked-from'], shell['process'])
         self.assertIn('\\x1b', shell['command-line'])
+
+    def plant(self, user):
+        """A process of the user that holds a trace, which seems to be of the recording and is written by nobody."""
+        code = ("import fcntl, os, struct, sys, time\n"
+                "path, trace, user = sys.argv[1:]\n"
+                "os.setuid(int(user))\n"
+                "open(path, 'wb').write(open(trace, 'rb').read())\n"
+                "open(path + '.live', 'wb').write(b'STEPLIVE' + struct.pack('<IIQ', 2, 4096, 4194000) + bytes(16384))\n"
+                "for name in path, path + '.live':\n"
+                "    os.utime(name, (time.time() + 9999,) * 2)\n"
+                "file = open(path, 'rb+')\n"
+                "fcntl.lockf(file, fcntl.LOCK_EX)\n"
+                "print('planted', flush=True)\n"
+                "sys.stdin.read()\n")
+        self.lives('other.step')
+        os.chmod(self.path('other.step'), 0o644)
+        os.chmod(self.scratch.name, 0o1777)
+        holder = subprocess.Popen([sys.executable, '-c', code, self.path('run-1.step'), self.path('other.step'),
+                                   str(user)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(holder.communicate)
+        self.assertEqual(holder.stdout.readline(), b'planted\n')
+
+    @unittest.skipIf(os.geteuid() != 0, 'needs root')
+    def test_traces_of_others(self):
+        """Another user's file is no part of the recording, and nobody waits for who holds it."""
+        self.plant(4242)
+        done = self.lives('run-%p.step')
+        self.assertEqual((done.returncode, done.stderr), (3, ''))
+        self.assertNotIn(b'run-1.step', content(self.path('run-index.tsv')))
+
+    def test_signal_after_the_end(self):
+        """When the program has ended, signals end the recorder, which waits for a trace."""
+        self.plant(os.geteuid())
+        recorder = subprocess.Popen([STEPTRACE, 'record-malloc', '-o', self.path('run-%p.step'), program('lives'), '100',
+                                     'return'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 40
+        while recorder.poll() is None and time.monotonic() < deadline:
+            if len(self.files()) > 3 and not content(f'/proc/{recorder.pid}/task/{recorder.pid}/children'):
+                recorder.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
+        ended = recorder.poll()
+        recorder.kill()
+        recorder.wait()
+        self.assertEqual(ended, -signal.SIGTERM)
 
 
 if __name__ == '__main__':

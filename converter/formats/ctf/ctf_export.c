@@ -9,12 +9,13 @@
 
 #include "converter/base/byte_output.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_directory.h"
-#include "converter/base/output_file.h"
 #include "converter/base/standard_input.h"
 #include "converter/formats/ctf/ctf_metadata.h"
+#include "converter/output/output_directory.h"
+#include "converter/output/output_file.h"
 #include "converter/records/record_dump.h"
 #include "converter/records/record_values.h"
+#include "format/core/input_file.h"
 
 /* Packets are built in memory, because their headers contain their length. */
 
@@ -36,7 +37,6 @@ struct ctf_stream {
 
 /* Limit at which a packet is written. */
 #define PACKET_BYTES ((size_t) 1 << 20)
-enum { PATH_BYTES = 4096 };
 
 struct exporting {
     struct step_reader *reader;
@@ -51,7 +51,6 @@ struct exporting {
     struct ctf_stream stream;
     size_t *time_slots; /* by record: slot of the time, or STEP_NO_PROPERTY_SLOT */
     size_t *blocks;     /* ordered by stream */
-    char path[PATH_BYTES];
 };
 
 /* ---- values, as described by the metadata of ctf_metadata.c ---- */
@@ -211,7 +210,7 @@ static enum step_status close_stream(struct ctf_stream *stream, struct step_erro
 static bool begins_as_ours(int directory, const char *name)
 {
     char head[sizeof CTF_METADATA_HEAD] = "";
-    int file = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int file = input_file_open_in(directory, name, NULL);
     ssize_t got = file >= 0 ? read(file, head, sizeof head - 1) : -1;
     if (file >= 0)
         close(file);
@@ -227,17 +226,6 @@ static bool is_own(int directory, const char *name)
     return begins_as_ours(directory, "metadata");
 }
 
-/* The path is valid until the next call. */
-static enum step_status make_path(struct exporting *exporting, const char *name,
-                                  struct step_error *error)
-{
-    int length =
-        snprintf(exporting->path, PATH_BYTES, "%s/%s", exporting->directory.temporary, name);
-    return length < PATH_BYTES ? STEP_STATUS_OK
-                               : step_error_set(error, STEP_STATUS_IO, name, STEP_NO_OFFSET,
-                                                "the directory's name is too long");
-}
-
 static bool print_metadata(const void *user, FILE *out)
 {
     const struct exporting *exporting = user;
@@ -246,9 +234,12 @@ static bool print_metadata(const void *user, FILE *out)
 
 static enum step_status put_metadata(struct exporting *exporting, struct step_error *error)
 {
-    enum step_status status = make_path(exporting, "metadata", error);
+    struct output_file file;
+    const struct output_directory *directory = &exporting->directory;
+    enum step_status status =
+        output_file_open_in(&file, directory->descriptor, "metadata", directory->path, error);
     return status == STEP_STATUS_OK
-               ? output_file_print(exporting->path, NULL, print_metadata, exporting, error)
+               ? output_file_fill(&file, NULL, print_metadata, exporting, error)
                : status;
 }
 
@@ -263,9 +254,8 @@ static enum step_status open_stream(struct exporting *exporting, const char *nam
                                   .number = number,
                                   .body = stream->body,
                                   .head = stream->head};
-    enum step_status status = make_path(exporting, name, error);
-    return status == STEP_STATUS_OK ? output_file_open(&stream->file, exporting->path, error)
-                                    : status;
+    return output_file_open_in(&stream->file, exporting->directory.descriptor, name,
+                               exporting->directory.path, error);
 }
 
 /* ---- events ---- */

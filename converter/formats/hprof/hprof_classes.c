@@ -7,10 +7,11 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
 #include "converter/graph/keepers_of_trace.h"
 #include "converter/heap/heap_writer.h"
+#include "converter/output/output_file.h"
+#include "converter/output/output_stream.h"
 #include "format/core/grow.h"
 
 /* Ids for classes and fields that the trace does not have. */

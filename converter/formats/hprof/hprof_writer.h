@@ -4,7 +4,6 @@
 #define CONVERTER_FORMATS_HPROF_HPROF_WRITER_H
 
 #include "converter/base/id_table.h"
-#include "converter/base/output_file.h"
 #include "converter/graph/graph_moment.h"
 #include "converter/layout/object_layout.h"
 #include "converter/trace/trace_format.h"

@@ -6,9 +6,10 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
+#include "converter/output/output_file.h"
+#include "converter/output/output_stream.h"
 
 /* ---- reading ---- */
 

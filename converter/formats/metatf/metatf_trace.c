@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens a Meta-TF file and finds its DTD. */
 #include "converter/formats/metatf/metatf_trace.h"
+#include "format/core/input_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,19 +66,6 @@ static const struct metatf_dtd *find_own_dtd(const char *name)
                                                       : NULL;
 }
 
-/* The trace contains this name, so only regular files are opened: opening a FIFO could block. */
-static FILE *open_named(const char *path)
-{
-    struct stat about;
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0)
-        return NULL;
-    FILE *opened = fstat(file, &about) == 0 && S_ISREG(about.st_mode) ? fdopen(file, "rb") : NULL;
-    if (opened == NULL)
-        close(file);
-    return opened;
-}
-
 /* The last component of the DTD's URL, in the trace's directory. */
 static enum step_status find_dtd(struct metatf_trace *trace, struct step_error *error)
 {
@@ -90,7 +78,8 @@ static enum step_status find_dtd(struct metatf_trace *trace, struct step_error *
                           directory_end != NULL ? (int) (directory_end + 1 - trace->path) : 0,
                           trace->path, name);
     bool is_name = name[0] != '\0' && name[0] != '.' && length > 0 && (size_t) length < sizeof path;
-    FILE *file = is_name ? open_named(path) : NULL;
+    /* the trace contains this name: what is no regular file there is not opened */
+    FILE *file = is_name ? input_file_stream(path, INPUT_REGULAR) : NULL;
     const struct metatf_dtd *own = file != NULL ? NULL : find_own_dtd(name);
     if (own != NULL)
         return metatf_dtd_parse(own->text, own->text_length, name, NULL, NULL, &trace->dtd, error);
@@ -107,8 +96,8 @@ enum step_status metatf_trace_open(struct metatf_trace *trace, const char *path,
 {
     struct stat facts;
     *trace = (struct metatf_trace){.path = path};
-    trace->descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (trace->descriptor < 0 || fstat(trace->descriptor, &facts) != 0)
+    trace->descriptor = input_file_open(path, INPUT_STREAM, &facts);
+    if (trace->descriptor < 0)
         return step_error_set(error, errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO, path,
                               STEP_NO_OFFSET, "cannot open: %s", strerror(errno));
     trace->file_bytes = (uint64_t) facts.st_size;
@@ -118,7 +107,7 @@ enum step_status metatf_trace_open(struct metatf_trace *trace, const char *path,
         return status;
     const struct metatf_file_about *about = metatf_file_about(trace->file);
     if (dtd_path != NULL)
-        status = read_dtd(trace, fopen(dtd_path, "rb"), dtd_path, error);
+        status = read_dtd(trace, input_file_stream(dtd_path, INPUT_STREAM), dtd_path, error);
     else if (about->dtd_text != NULL)
         status = metatf_dtd_parse(about->dtd_text, about->dtd_length, path, NULL, NULL, &trace->dtd,
                                   error);

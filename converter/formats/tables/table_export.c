@@ -11,8 +11,8 @@
 #include "converter/base/arguments.h"
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/formats/tables/parquet_file.h"
+#include "converter/output/output_file.h"
 #include "converter/tables/table.h"
 #include "converter/trace/trace_format.h"
 
@@ -217,19 +217,6 @@ static enum step_status open_scan(struct exporting *exporting, struct step_error
 
 /* ---- Parquet ---- */
 
-/* Creates the directories of a path. */
-static enum step_status make_directories(const char *path, struct step_error *error)
-{
-    char part[PATH_BYTES];
-    for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        snprintf(part, sizeof part, "%.*s", (int) (slash - path), path);
-        if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            return step_error_set(error, STEP_STATUS_IO, part, STEP_NO_OFFSET, "cannot create: %s",
-                                  strerror(errno));
-    }
-    return STEP_STATUS_OK;
-}
-
 static bool is_one_file(const struct exporting *exporting)
 {
     const char *output = exporting->job->output;
@@ -237,27 +224,38 @@ static bool is_one_file(const struct exporting *exporting)
     return length > 8 && strcmp(output + length - 8, ".parquet") == 0;
 }
 
-static void part_path(const struct exporting *exporting, unsigned number, char *out)
+/* A part's name in the output directory. */
+static void part_name(const struct exporting *exporting, unsigned number, char *out)
+{
+    snprintf(out, PATH_BYTES, "table=%s/run=%s/part-%u.parquet", exporting->table->name,
+             exporting->run, number);
+}
+
+static enum step_status open_part(struct exporting *exporting, unsigned number,
+                                  struct step_error *error)
 {
     const char *output = exporting->job->output;
-    if (is_one_file(exporting))
-        snprintf(out, PATH_BYTES, "%s", output);
-    else
-        snprintf(out, PATH_BYTES, "%s/table=%s/run=%s/part-%u.parquet", output,
-                 exporting->table->name, exporting->run, number);
+    char name[PATH_BYTES], directory[PATH_BYTES];
+    bool is_alone = is_one_file(exporting);
+    snprintf(directory, sizeof directory, "%s%s", output, is_alone ? "" : "/");
+    enum step_status status = output_file_make_directories(directory, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (is_alone)
+        return output_file_open(&exporting->file, output, error);
+    part_name(exporting, number, name);
+    return output_file_open_below(&exporting->file, output, name, output, error);
 }
 
 /* Writes one part with the next rows.  `*batch` is the first; it may be empty. */
-static enum step_status write_part(struct exporting *exporting, const char *path,
+static enum step_status write_part(struct exporting *exporting, unsigned number,
                                    const struct table_batch **batch, struct step_error *error)
 {
     const struct table_choice *options = exporting->options;
     uint64_t most = is_one_file(exporting)   ? UINT64_MAX
                     : options->part_rows > 0 ? options->part_rows
                                              : PART_ROWS;
-    enum step_status status = make_directories(path, error);
-    if (status == STEP_STATUS_OK)
-        status = output_file_open(&exporting->file, path, error);
+    enum step_status status = open_part(exporting, number, error);
     if (status != STEP_STATUS_OK)
         return status;
     const struct step_output output = output_file_as_output(&exporting->file);
@@ -281,18 +279,16 @@ static enum step_status write_part(struct exporting *exporting, const char *path
 static enum step_status write_parquet(struct exporting *exporting, struct step_error *error)
 {
     const struct table_batch *batch = NULL;
-    char path[PATH_BYTES];
+    char name[PATH_BYTES];
     unsigned part = 0;
     enum step_status status = table_scan_next(exporting->scan, &batch, error);
     if (status == STEP_STATUS_END)
         status = STEP_STATUS_OK;
-    for (; status == STEP_STATUS_OK && (part == 0 || batch != NULL); part++) {
-        part_path(exporting, part, path);
-        status = write_part(exporting, path, &batch, error);
-    }
+    for (; status == STEP_STATUS_OK && (part == 0 || batch != NULL); part++)
+        status = write_part(exporting, part, &batch, error);
     for (; status == STEP_STATUS_OK && !is_one_file(exporting); part++) {
-        part_path(exporting, part, path);
-        if (unlink(path) != 0)
+        part_name(exporting, part, name);
+        if (!output_file_remove_below(exporting->job->output, name))
             break;
     }
     return status;

@@ -13,6 +13,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/trace/trace_sink.h"
 #include "format/core/grow.h"
+#include "format/core/input_file.h"
 #include "format/core/no_memory.h"
 #include "steptrace/show.h"
 #include "steptrace/text.h"
@@ -125,8 +126,8 @@ static enum step_status open_plain(struct text_source *source, const char *path,
 {
     struct stat about;
     source->base.about.format = "lines";
-    source->file = open(path, O_RDONLY | O_CLOEXEC);
-    if (source->file < 0 || fstat(source->file, &about) != 0)
+    source->file = input_file_open(path, INPUT_STREAM, &about);
+    if (source->file < 0)
         return open_error(path, errno, error);
     if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode) && !S_ISSOCK(about.st_mode))
         return step_error_set(error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,

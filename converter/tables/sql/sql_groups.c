@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/base/spool.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 #include "format/core/hash_index.h"
@@ -185,7 +186,7 @@ static bool make_room(struct sql_groups *groups, struct kept_batch *kept)
     groups->bytes += kept->bytes;
     if (!kept->is_mapped)
         return (kept->memory = malloc(kept->bytes + 1)) != NULL;
-    if (groups->file == NULL && (groups->file = tmpfile()) == NULL)
+    if (groups->file == NULL && (groups->file = spool_stream()) == NULL)
         return false;
     size_t start = groups->file_bytes;
     groups->file_bytes += (kept->bytes / page_bytes + 1) * page_bytes;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "format/core/no_memory.h"
+#include "format/core/output_place.h"
 
 #include "steptrace/writer.h"
 
@@ -19,7 +20,10 @@ struct file_output {
     bool in_place; /* not a regular file: it has its final name already */
     uint64_t size_bytes;
     char *path;
-    char *part; /* its name during writing */
+    char *part;                /* its path during writing, */
+    const char *part_name;     /* and the last of it */
+    struct output_place place; /* where it is renamed */
+    struct stat made;
 };
 
 static enum step_status fail(const struct file_output *output, const char *path,
@@ -54,8 +58,9 @@ static enum step_status finish_file(void *user, bool complete, struct step_error
     if (output->file >= 0 && close(output->file) != 0 && complete)
         status = fail(output, output->in_place ? output->path : output->part, error);
     if (complete && status == STEP_STATUS_OK && !output->in_place &&
-        rename(output->part, output->path) != 0)
+        !output_place_put(&output->place, output->part_name, &output->made))
         status = fail(output, output->path, error);
+    output_place_reset(&output->place);
     free(output->path);
     free(output->part);
     free(output);
@@ -65,14 +70,19 @@ static enum step_status finish_file(void *user, bool complete, struct step_error
 /* Opens PATH.part, or, if another process writes there, PATH.1.part and so on. */
 static bool open_part(struct file_output *output, size_t size)
 {
+    const char *slash = strrchr(output->path, '/');
+    output->part_name = output->part + (slash != NULL ? slash + 1 - output->path : 0);
     snprintf(output->part, size, "%s.part", output->path);
+    if (output_place_find(&output->place, output->path, OUTPUT_PLACE_REPLACED, NULL) !=
+        STEP_STATUS_OK)
+        return false;
     for (int i = 1; i < MOST_NAMES; i++) {
-        output->file = open(output->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        output->file = output_place_make_named(&output->place, output->part_name, 0666);
         if (output->file >= 0 || errno != EEXIST)
             break;
         snprintf(output->part, size, "%s.%d.part", output->path, i);
     }
-    return output->file >= 0;
+    return output->file >= 0 && fstat(output->file, &output->made) == 0;
 }
 
 /* An existing path that is not a regular file (a device, a pipe) is written in place, and so is
@@ -133,7 +143,7 @@ enum step_status step_writer_open(const char *path, const struct step_writer_opt
     enum step_status status = step_writer_create(&with_file, out, fault);
     if (status != STEP_STATUS_OK) {
         if (!output->in_place)
-            unlink(output->part);
+            output_place_remove(output->place.directory, output->part_name, &output->made);
         finish_file(output, false, NULL);
     }
     return status;

@@ -41,6 +41,12 @@ echo "-- a cut file"
 fill
 truncate -s 7500 ring/run.000003.step
 steptrace stats ring >stats; echo $?
+echo "-- what is no file"
+fill
+rm ring/run.000002.step
+mkfifo ring/run.000002.step
+mkdir ring/run.000007.step
+timeout 20 "$STEPTRACE" stats ring >stats; echo $?
 echo "-- files of others"
 fill
 cp "$data"/sampled-leak.bin ring/run.000009.step

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "converter/attach/attach.h"
-#include "converter/base/output_file.h"
+#include "converter/base/descriptors.h"
 #include "tests/unit/run_suite.h"
 
 #define MUCH ((size_t) 3 << 20)

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "converter/base/output_file.h"
 #include "converter/formats/format_table.h"
 #include "converter/heap/heap_sites.h"
+#include "converter/output/output_file.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/trace_sink.h"
 #include "steptrace/java_trace.h"

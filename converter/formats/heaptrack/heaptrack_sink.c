@@ -89,8 +89,7 @@ static void heaptrack_stacks_reset(struct heaptrack_stacks *stacks)
 
 /* ---- texts ---- */
 
-/* Returns the number of a text, which must outlive the table; writes it at its first use.  Returns
- * 0 if memory runs out. */
+/* Returns the number of a text; writes it at its first use.  Returns 0 if memory runs out. */
 static uint32_t text_of(struct heaptrack_stacks *stacks, struct step_bytes text)
 {
     bool is_new;

@@ -367,10 +367,16 @@ static size_t append(char *out, size_t used, size_t out_size, const void *text, 
     return used + length;
 }
 
+/* Each site asks for the name of its class, and a name may have 65,535 bytes: only the first are
+ * looked at, which is more than any result has room for. */
+#define CLASS_NAME_READ (2 * LASTING_NAME_MOST)
+
 size_t lasting_class_name(struct step_bytes name, char *out, size_t out_size)
 {
     size_t used = 0;
-    for (size_t at = 0; at < name.length;) {
+    if (name.length > CLASS_NAME_READ)
+        name.length = CLASS_NAME_READ;
+    for (size_t at = 0; at < name.length && used < out_size;) {
         size_t mark, varies;
         const struct rule *rule = rule_at(name, at, &mark, &varies);
         if (rule == NULL) {
@@ -393,7 +399,7 @@ size_t lasting_class_name(struct step_bytes name, char *out, size_t out_size)
 size_t lasting_thread_name(struct step_bytes name, char *out, size_t out_size)
 {
     size_t used = 0;
-    for (size_t at = 0; at < name.length; at++) {
+    for (size_t at = 0; at < name.length && used < out_size; at++) {
         bool is_digit = name.data[at] >= '0' && name.data[at] <= '9';
         if (!is_digit)
             used = append(out, used, out_size, name.data + at, 1);

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "converter/base/id_table.h"
 #include "converter/base/stack_text.h"
 #include "converter/trace/event.h"
 #include "steptrace/java_trace.h"
@@ -69,8 +70,7 @@ struct java_records {
     uint32_t count;
     uint64_t resolution_ns;
     bool numbers_in_names;       /* the names of threads contain their numbers */
-    struct java_source *sources; /* by class */
-    size_t source_capacity;
+    struct id_table sources; /* struct java_source, by class */
     uint64_t sources_known; /* entries that are in `sources` */
 };
 

@@ -118,10 +118,10 @@ static void copy_properties(struct step_writer *writer, const struct event_sourc
                             uint64_t resolution_ns)
 {
     char resolution[32];
-    bool has_producer = event_source_property(source, "producer") != NULL;
+    bool has_producer = event_source_property(source, "producer").unshown != NULL;
     struct trace_property property;
-    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++)
-        step_writer_property(writer, property.key, property.value);
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key.unshown != NULL; i++)
+        step_writer_property(writer, property.key.unshown, property.value.unshown);
     if (!has_producer)
         step_writer_property(writer, "producer", "StepTrace steptrace " STEPTRACE_VERSION);
     snprintf(resolution, sizeof resolution, "%" PRIu64, resolution_ns);

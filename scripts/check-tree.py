@@ -24,7 +24,8 @@ LONG = {  # sources above LINES, each with the reason
 # What a trace or another process said, in a call that writes it: properties, and the bytes of names.
 PRINTS = re.compile(r"\b(?:v?f?printf|f?puts(?:_unlocked)?|fwrite(?:_unlocked)?|perror)\s*\((?:[^;\"]|\"(?:[^\"\\]|\\.)*\")*;")
 SAID = re.compile(r"\.unshown\b|\bstep_reader_property(?:_value|_key)?\(|"
-                  r"(?:fwrite\w*\s*\(|\(const char \*\))[^,;]*(?:\.|->)data\b(?!\[)")
+                  r"(?:fwrite\w*\s*\(|\(const char \*\))[^,;]*(?:\.|->)data\b(?!\[)|"
+                  r"\btarget(?:\.|->)path\b")  # the name of what another process has open
 KEEPS = re.compile(r"\bconst char \*(\w+) = (?:event_source_property\([^;()]*\)\.unshown|step_reader_property\w*\([^;()]*\));")
 PRINTERS = {  # the functions that escape, and writers of formats that are no text
     "converter/base/error_report.c": "print_shown()",

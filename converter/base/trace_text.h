@@ -57,9 +57,7 @@ static inline void trace_text_print(struct trace_text text, FILE *out)
 /* For CSV: a field with its quotes, escaped likewise. */
 static inline void trace_text_put_csv(struct trace_text text, FILE *out)
 {
-    fputc('"', out);
-    csv_put_shown(trace_text_bytes(text), out);
-    fputc('"', out);
+    csv_put_shown_text(trace_text_bytes(text), out);
 }
 
 /* For JSON, which is that of HTML pages, too: no character of it ends a script. */

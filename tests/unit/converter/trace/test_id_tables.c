@@ -140,6 +140,11 @@ static void test_name_index(void)
                 CU_FAIL_FATAL("numbers are not in order of appearance");
         }
     }
+    snprintf(text, sizeof text, "pack/Class%u", 7u);
+    CU_ASSERT_EQUAL(index.entries[15].text.length, strlen(text));
+    CU_ASSERT_STRING_EQUAL((const char *) index.entries[15].text.data, text);
+    snprintf(text, sizeof text, "another text");
+    CU_ASSERT_STRING_EQUAL((const char *) index.entries[15].text.data, "pack/Class7");
     CU_ASSERT_EQUAL(name_index_put(&index, 0, bytes_of(""), &is_new), NAMES + 1);
     CU_ASSERT_TRUE(is_new);
     CU_ASSERT_EQUAL(name_index_put(&index, UINT64_MAX, bytes_of(""), &is_new), NAMES + 2);

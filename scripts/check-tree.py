@@ -3,7 +3,8 @@
 """check-tree.py [BUILD]: is the tree tidy, and do its lists of options agree?
 
 Faults are: tracked junk (.orig, .rej, compiled files, build directories), links that lead out of the tree or
-nowhere, paths of somebody's home in sources, sources above 600 lines that LONG gives no reason for, and options of
+nowhere, paths of somebody's home in sources, sources above 600 lines that LONG gives no reason for, texts of a trace
+that go to a stream as they are instead of by print_shown(), struct trace_text or the writers of CSV and JSON, and options of
 the agent that differ between option_table.c, docs/agent-options.md and libtracer.7.  With a BUILD: options of its steptrace,
 stepc and metatfc that differ between --help and their man pages.
 """
@@ -19,6 +20,22 @@ LINES = 600
 LONG = {  # sources above LINES, each with the reason
     "tests/unit/format/live/test_live.c": "one live file and all that is decoded and recovered from it",
     "tests/unit/agent/rewriter/test_rewrite.c": "byte by byte what the rewriter makes: one list of cases",
+}
+# What a trace or another process said, in a call that writes it: properties, and the bytes of names.
+PRINTS = re.compile(r"\b(?:v?f?printf|f?puts(?:_unlocked)?|fwrite(?:_unlocked)?|perror)\s*\((?:[^;\"]|\"(?:[^\"\\]|\\.)*\")*;")
+SAID = re.compile(r"\.unshown\b|\bstep_reader_property(?:_value|_key)?\(|"
+                  r"(?:fwrite\w*\s*\(|\(const char \*\))[^,;]*(?:\.|->)data\b(?!\[)|"
+                  r"\btarget(?:\.|->)path\b")  # the name of what another process has open
+KEEPS = re.compile(r"\bconst char \*(\w+) = (?:event_source_property\([^;()]*\)\.unshown|step_reader_property\w*\([^;()]*\));")
+PRINTERS = {  # the functions that escape, and writers of formats that are no text
+    "converter/base/error_report.c": "print_shown()",
+    "converter/base/protobuf_output.c": "binary",
+    "converter/base/utf8_text.c": "UTF-8",
+    "converter/formats/hprof/heapdump_writer.c": "binary",
+    "converter/formats/hprof/hprof_writer.c": "binary",
+    "converter/formats/jfr/jfr_sink.c": "binary",
+    "converter/formats/pprof.c": "binary",
+    "converter/tables/entry_rows.c": "into memory, for a column",
 }
 
 
@@ -49,11 +66,26 @@ def file_faults(path):
         for found in HOME.finditer(text):
             line = text.count("\n", 0, found.start()) + 1
             yield f"{path}:{line}: {found[0]}: a path of one machine"
+        if path.startswith("converter/") and path.endswith(".c") and path not in PRINTERS:
+            yield from raw_text_faults(path, text)
         lines = text.count("\n")
         if lines > LINES and path not in LONG:
             yield f"{path}: {lines} lines: split it, or give LONG in scripts/check-tree.py a reason"
         if lines <= LINES and path in LONG:
             yield f"{path}: {lines} lines: LONG in scripts/check-tree.py names it without need"
+
+
+def raw_text_faults(path, text):
+    """Statements that print what SAID finds, or a variable that KEEPS it in the same function."""
+    line = 1
+    for function in re.split(r"(?<=^}\n)", text, flags=re.M):
+        kept = set(KEEPS.findall(function))
+        for statement in PRINTS.finditer(function):
+            words = set(re.findall(r"\w+", re.sub(r'"(?:[^"\\]|\\.)*"', "", statement[0])))
+            if SAID.search(statement[0]) or words & kept:
+                yield f"{path}:{line + function.count(chr(10), 0, statement.start())}: prints a text of a trace as it is, " \
+                      "which print_shown(), trace_text.h and csv_put_shown() escape"
+        line += function.count("\n")
 
 
 def compare(name, lists):

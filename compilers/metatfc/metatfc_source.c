@@ -277,6 +277,9 @@ static void mc_write_reader(const struct mc_record *mc, FILE *out)
             "                                        struct %s *e)\n{\n",
             mc->section, mc->index, mc->name);
     mc_text_declare_states(&text, "r");
+    if (mc->record->field_count > METATF_VALUES_PER_BYTE)
+        mc_text_line(&text, "if (!metatf_take_values(r, %u))\n        return at;",
+                     mc->record->field_count);
     read_fields(&text, 1, mc->record->field_count - 1);
     fprintf(out, "    return at;\n}\n\n");
 }

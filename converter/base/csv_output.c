@@ -29,6 +29,13 @@ void csv_put_text(struct step_bytes text, FILE *out)
     fputc('"', out);
 }
 
+void csv_put_shown_text(struct step_bytes text, FILE *out)
+{
+    fputc('"', out);
+    csv_put_shown(text, out);
+    fputc('"', out);
+}
+
 void csv_put_shown(struct step_bytes text, FILE *out)
 {
     put_doubled(text, out, print_shown);

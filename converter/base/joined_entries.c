@@ -50,8 +50,6 @@ void joined_entries_reset(struct joined_entries *entries)
         free(entries->types[i].entries);
         free(entries->types[i].ids);
     }
-    for (size_t i = 1; i <= entries->index.count; i++)
-        free((void *) (uintptr_t) entries->index.entries[i].text.data);
     name_index_reset(&entries->index);
     free(entries->types);
     free(entries->chains);
@@ -138,13 +136,7 @@ static struct joined_chain *find_chain(struct joined_entries *entries, uint32_t 
         return NULL;
     if (!is_new)
         return &entries->chains[found];
-    uint8_t *copy = malloc(key.length + 1);
-    if (copy != NULL)
-        memcpy(copy, key.data, key.length);
-    name_index_set_text(&entries->index, found,
-                        (struct step_bytes){copy, copy != NULL ? key.length : 0});
-    if (copy == NULL ||
-        !STEP_MAKE_ROOM(entries->chains, entries->chain_capacity, found + (size_t) 1))
+    if (!STEP_MAKE_ROOM(entries->chains, entries->chain_capacity, found + (size_t) 1))
         return NULL;
     entries->chains[found] = (struct joined_chain){.first = 0};
     return &entries->chains[found];

@@ -216,7 +216,7 @@ static bool put_costs(struct profile *profile)
 }
 
 /* Writes the whole file.  `about` describes the part of the trace, `events` names the two. */
-static bool put_profile(struct profile *profile, const char *title, uint64_t process,
+static bool put_profile(struct profile *profile, struct trace_text title, uint64_t process,
                         const char *about, const char *events)
 {
     struct amounts total = {0, 0};
@@ -229,7 +229,7 @@ static bool put_profile(struct profile *profile, const char *title, uint64_t pro
         qsort(profile->costs, profile->count, sizeof *profile->costs, compare_costs);
     fprintf(profile->out,
             "# callgrind format\nversion: 1\ncreator: steptrace\npid: %" PRIu64 "\ncmd: ", process);
-    utf8_print_in_line(step_text(title != NULL ? title : "java"), 0, profile->out);
+    utf8_print_in_line(trace_text_bytes(trace_text_or(title, "java")), 0, profile->out);
     fprintf(profile->out,
             "\npart: 1\n\ndesc: Trigger: %s\npositions: line\nevents: %s\nsummary:", about, events);
     put_amounts(profile, &total);

@@ -108,7 +108,7 @@ static void put_head(struct dhat_file *file, const struct heap_snapshot *snapsho
     json_text(json, "tu", quantity_counts_steps ? "steps" : "\xc2\xb5s");
     json_text(json, "Mtu", quantity_counts_steps ? "Msteps" : "s");
     json_number(json, "tuth", 10);
-    json_bytes(json, "cmd", step_text(file->base.title != NULL ? file->base.title : "java"));
+    json_bytes(json, "cmd", trace_text_bytes(trace_text_or(file->base.title, "java")));
     json_number(json, "pid", file->base.process);
     json_number(json, "tg", quantity_age_units(file->peak_ns));
     json_number(json, "te", quantity_age_units(snapshot->time_ns));

@@ -189,7 +189,7 @@ enum step_status trace_open_events(const char *path, const struct trace_format *
     if (made_of != NULL)
         *made_of = status == STEP_STATUS_OK ? trace.allocs : NULL;
     if (status == STEP_STATUS_OK)
-        quantity_note_clock(event_source_property(*out, "clock"));
+        quantity_note_clock(event_source_property(*out, "clock").unshown);
     report_steps(path, selected);
     return status;
 }

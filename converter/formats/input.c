@@ -336,7 +336,7 @@ static void report_cut(const struct input *input)
         return;
     const char *path = input->source->path;
     char text[TRACE_GAP_ROOM];
-    const char *missing = event_source_property(input->source, STEP_LIVE_MISSING_AFTER);
+    const char *missing = event_source_property(input->source, STEP_LIVE_MISSING_AFTER).unshown;
     const char *what = summary.running   ? TRACE_GAP_RUNNING
                        : missing != NULL ? trace_gap_end(missing, text)
                                          : "the trace was not closed: its process was killed";
@@ -351,9 +351,9 @@ static void report_cut(const struct input *input)
 static bool report_lost(const struct event_source *source)
 {
     char text[TRACE_GAP_ROOM];
-    const char *gaps[] = {trace_gap_dropped(event_source_property(source, "dropped"), text),
-                          trace_gap_early(event_source_property(source, "end")),
-                          event_source_property(source, TRACE_FILES_GAPS)};
+    const char *gaps[] = {trace_gap_dropped(event_source_property(source, "dropped").unshown, text),
+                          trace_gap_early(event_source_property(source, "end").unshown),
+                          event_source_property(source, TRACE_FILES_GAPS).unshown};
     size_t count = 0;
     for (size_t i = 0; i < sizeof gaps / sizeof gaps[0]; i++) {
         if (gaps[i] != NULL)

@@ -209,7 +209,7 @@ static bool put_all(struct massif_file *file, const struct heap_snapshot *end)
     const struct level_curve *curve = file->base.curve;
     bool has_peak = false, ok = true;
     fprintf(file->base.stream.file, "desc: live objects of a Java program\ncmd: ");
-    utf8_print_in_line(step_text(file->base.title != NULL ? file->base.title : "java"), 0,
+    utf8_print_in_line(trace_text_bytes(trace_text_or(file->base.title, "java")), 0,
                        file->base.stream.file);
     fprintf(file->base.stream.file, "\ntime_unit: ms\n");
     put_point(file, 0, 0, "empty");

@@ -255,8 +255,8 @@ static bool put_resource(struct otlp_file *file, struct byte_output *resource,
                          struct byte_output *scope)
 {
     enum { NAME = 1, VERSION = 2 };
-    const char *title = file->base.title;
-    put_property(file, resource, "service.name", title != NULL ? title : "unknown_service", 0);
+    struct trace_text title = trace_text_or(file->base.title, "unknown_service");
+    put_property(file, resource, "service.name", title.unshown, 0);
     put_property(file, resource, "process.pid", NULL, file->base.process);
     protobuf_text(scope, NAME, step_text("steptrace"));
     protobuf_text(scope, VERSION, step_text(STEPTRACE_VERSION));

@@ -190,8 +190,8 @@ static void write_head(struct pprof_file *file, const struct heap_snapshot *snap
     if (file->base.start_ns != 0)
         write_number(file, PROFILE_TIME_NS, file->base.start_ns);
     write_number(file, PROFILE_DURATION_NS, snapshot->time_ns);
-    if (file->base.title != NULL)
-        write_number(file, PROFILE_COMMENT, write_text(file, file->base.title));
+    if (trace_text_is_there(file->base.title))
+        write_number(file, PROFILE_COMMENT, write_text(file, file->base.title.unshown));
     *class_key = write_text(file, "class");
 }
 

@@ -175,12 +175,12 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
 {
     struct calls_sink *sink = (struct calls_sink *) base;
     struct json_output *json = &sink->json;
-    const char *title = event_source_property(sink->base.source, "java-command");
+    struct trace_text title = event_source_property(sink->base.source, "java-command");
     enum step_status status = call_events_finish(&sink->calls, error);
     json_begin_object(json, NULL);
     json_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     json_text(json, "exporter", "steptrace");
-    json_text(json, "name", title != NULL ? title : "java");
+    trace_text_put_json(trace_text_or(title, "java"), json, "name");
     json_begin_array(json, "profiles");
     const struct thread_events *thread;
     for (uint32_t i = 0;

@@ -152,7 +152,7 @@ static bool put_all(struct speedscope_file *file, const struct heap_snapshot *sn
     json_begin_object(json, NULL);
     json_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     json_text(json, "exporter", "steptrace");
-    json_text(json, "name", file->base.title != NULL ? file->base.title : "java");
+    trace_text_put_json(trace_text_or(file->base.title, "java"), json, "name");
     put_frames(file, classes);
     free(classes);
     bool ok = put_profile(file, snapshot);

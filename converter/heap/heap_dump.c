@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/id_table.h"
 #include "format/core/grow.h"
 
 struct weight {
@@ -33,10 +34,9 @@ struct maker {
     uint32_t *order;     /* by position: the site */
     size_t *row_ends; /* by position: end of its rows in `rows`; they begin at the previous end */
     uint32_t *rows;   /* row numbers, ordered by position */
-    struct weight *types; /* by class */
-    uint32_t *touched;    /* classes with a weight */
-    size_t type_count;
-    size_t used; /* number of positions */
+    struct id_table types; /* struct weight, by class; the trace chooses the numbers */
+    uint32_t *touched;     /* classes with a weight: one for each row at most */
+    size_t used;           /* number of positions */
 };
 
 void heap_dump_reset(struct heap_dump *dump)
@@ -63,20 +63,17 @@ static struct weight weight_of(const struct maker *maker, size_t row)
 static bool make_room(struct maker *maker)
 {
     size_t sites = maker->sites->count, rows = maker->snapshot->count;
-    for (size_t i = 0; i < rows; i++)
-        if (maker->snapshot->rows[i].key.class_id >= maker->type_count)
-            maker->type_count = (size_t) maker->snapshot->rows[i].key.class_id + 1;
+    id_table_init(&maker->types, sizeof(struct weight));
     maker->sums = calloc(sites, sizeof *maker->sums);
     maker->sizes = calloc(sites, sizeof *maker->sizes);
     maker->starts = calloc(sites, sizeof *maker->starts);
     maker->order = calloc(sites, sizeof *maker->order);
     maker->row_ends = calloc(sites + 1, sizeof *maker->row_ends);
     maker->rows = calloc(rows + 1, sizeof *maker->rows);
-    maker->types = calloc(maker->type_count + 1, sizeof *maker->types);
-    maker->touched = calloc(maker->type_count + 1, sizeof *maker->touched);
+    maker->touched = calloc(rows + 1, sizeof *maker->touched);
     return maker->sums != NULL && maker->sizes != NULL && maker->starts != NULL &&
            maker->order != NULL && maker->row_ends != NULL && maker->rows != NULL &&
-           maker->types != NULL && maker->touched != NULL;
+           maker->touched != NULL;
 }
 
 static void reset(struct maker *maker)
@@ -87,7 +84,7 @@ static void reset(struct maker *maker)
     free(maker->order);
     free(maker->row_ends);
     free(maker->rows);
-    free(maker->types);
+    id_table_reset(&maker->types);
     free(maker->touched);
 }
 
@@ -193,7 +190,9 @@ static bool break_down_by_type(struct maker *maker, const struct heap_dump_entry
     for (size_t i = first; i < end; i++) {
         struct weight weight = weight_of(maker, maker->rows[i]);
         uint32_t class_id = maker->snapshot->rows[maker->rows[i]].key.class_id;
-        struct weight *type = &maker->types[class_id];
+        struct weight *type = id_table_get(&maker->types, class_id);
+        if (type == NULL)
+            return false;
         if (weight.objects == 0 && weight.bytes == 0)
             continue;
         if (type->objects == 0 && type->bytes == 0)
@@ -204,7 +203,7 @@ static bool break_down_by_type(struct maker *maker, const struct heap_dump_entry
     struct ranked_type *ranked = malloc((count + 1) * sizeof *ranked);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        struct weight *type = &maker->types[maker->touched[i]];
+        struct weight *type = id_table_find(&maker->types, maker->touched[i]);
         if (ranked != NULL && type->bytes >= maker->options->least_bytes)
             ranked[kept++] = (struct ranked_type){maker->touched[i], *type};
         *type = (struct weight){0, 0};

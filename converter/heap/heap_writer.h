@@ -60,7 +60,7 @@ struct heap_writer {
     const struct heap_writer_operations *operations;
     const struct heap_sites *sites; /* borrowed; may grow between snapshots */
     struct heap_export options;
-    const char *title;               /* description of the program, or NULL; borrowed */
+    struct trace_text title;         /* description of the program, if there is one */
     uint64_t process;                /* its process id */
     uint64_t start_ns;               /* wall-clock time of time zero; 0: unknown */
     const struct level_curve *curve; /* of the operations' `draws`; borrowed */

@@ -82,9 +82,9 @@ void layout_print_csv(const struct layout_totals *totals)
     for (size_t row = 0; row < totals->row_count; row++) {
         for (size_t i = 0; i < totals->layout_count; i++) {
             const struct object_layout *layout = &totals->layouts[i];
-            csv_put_text(totals->rows[row].name, stdout);
+            csv_put_shown_text(totals->rows[row].name, stdout);
             putchar(',');
-            csv_put_text(step_text(layout->name), stdout);
+            csv_put_shown_text(step_text(layout->name), stdout);
             printf(",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
                    layout->header, layout->reference, layout->alignment, totals->rows[row].objects,
                    totals->rows[row].bytes[i], totals->rows[row].errors[i]);

@@ -247,7 +247,7 @@ static bool fold_calls(struct folding *folding)
  * seen.  A selection leaves out some. */
 static uint32_t recorded_kinds(const struct event_source *source, uint32_t seen)
 {
-    bool is_seen = event_source_property(source, "events") == NULL &&
+    bool is_seen = event_source_property(source, "events").unshown == NULL &&
                    event_selection_is_all(&source->filter.selected);
     return is_seen ? seen : TRACE_ALL_KINDS & ~event_source_not_recorded(source);
 }
@@ -257,9 +257,9 @@ static void note_run(struct folding *folding, const struct event_source *source,
 {
     struct trace_measure *measure = folding->measure;
     struct measure_run *run = &folding->measures->runs[folding->run];
-    const char *program = event_source_property(source, "java-command");
-    if (program == NULL && event_source_property(source, "java-vm-name") == NULL)
-        program = event_source_property(source, "command-line"); /* of a native program */
+    const char *program = event_source_property(source, "java-command").unshown;
+    if (program == NULL && event_source_property(source, "java-vm-name").unshown == NULL)
+        program = event_source_property(source, "command-line").unshown; /* of a native program */
     *run =
         (struct measure_run){.path = path,
                              .side = side,

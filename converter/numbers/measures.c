@@ -94,7 +94,6 @@ bool measures_init(struct measures *measures, size_t run_capacity)
 {
     static const struct step_bytes all = {(const uint8_t *) "program", 7};
     *measures = (struct measures){.run_capacity = run_capacity};
-    trace_names_init(&measures->copies);
     measures->runs = calloc(run_capacity, sizeof *measures->runs);
     return measures->runs != NULL && measures_row(measures, AXIS_PROGRAM, 0, all) == 1;
 }
@@ -109,7 +108,6 @@ void measures_reset(struct measures *measures)
     for (size_t i = 0; i < measures->run_count; i++)
         free(measures->runs[i].curve);
     free(measures->runs);
-    trace_names_reset(&measures->copies);
     *measures = (struct measures){.runs = NULL};
 }
 
@@ -179,14 +177,10 @@ uint32_t measures_row(struct measures *measures, enum measure_axis axis, uint32_
                       struct step_bytes text)
 {
     struct measure_table *table = &measures->tables[axis];
-    struct step_bytes copy;
     bool is_new = false;
     uint32_t row = name_index_put(&table->index, parent, text, &is_new);
     if (!is_new)
         return row;
-    if (!trace_names_copy(&measures->copies, text, &copy))
-        return 0;
-    name_index_set_text(&table->index, row, copy);
     return make_room(measures, table) ? row : 0;
 }
 
@@ -373,10 +367,16 @@ static size_t append(char *out, size_t used, size_t out_size, const void *text, 
     return used + length;
 }
 
+/* Each site asks for the name of its class, and a name may have 65,535 bytes: only the first are
+ * looked at, which is more than any result has room for. */
+#define CLASS_NAME_READ (2 * LASTING_NAME_MOST)
+
 size_t lasting_class_name(struct step_bytes name, char *out, size_t out_size)
 {
     size_t used = 0;
-    for (size_t at = 0; at < name.length;) {
+    if (name.length > CLASS_NAME_READ)
+        name.length = CLASS_NAME_READ;
+    for (size_t at = 0; at < name.length && used < out_size;) {
         size_t mark, varies;
         const struct rule *rule = rule_at(name, at, &mark, &varies);
         if (rule == NULL) {
@@ -399,7 +399,7 @@ size_t lasting_class_name(struct step_bytes name, char *out, size_t out_size)
 size_t lasting_thread_name(struct step_bytes name, char *out, size_t out_size)
 {
     size_t used = 0;
-    for (size_t at = 0; at < name.length; at++) {
+    for (size_t at = 0; at < name.length && used < out_size; at++) {
         bool is_digit = name.data[at] >= '0' && name.data[at] <= '9';
         if (!is_digit)
             used = append(out, used, out_size, name.data + at, 1);

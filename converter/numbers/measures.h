@@ -110,7 +110,6 @@ struct measure_run {
 
 struct measures {
     struct measure_table tables[AXIS_COUNT];
-    struct trace_names copies; /* texts of rows */
     struct measure_run *runs;
     size_t run_count;
     size_t run_capacity;

@@ -102,8 +102,8 @@ static const char *file_name(const char *path)
 static void put_gaps(const struct event_source *source, uint64_t not_probed,
                      const struct trace_summary *summary, struct json_output *json)
 {
-    const char *missing = event_source_property(source, STEP_LIVE_MISSING_AFTER);
-    const char *incomplete = event_source_property(source, "incomplete");
+    const char *missing = event_source_property(source, STEP_LIVE_MISSING_AFTER).unshown;
+    struct trace_text incomplete = event_source_property(source, "incomplete");
     char text[TRACE_GAP_ROOM];
     json_begin_array(json, "gaps");
     if (summary->running)
@@ -115,14 +115,14 @@ static void put_gaps(const struct event_source *source, uint64_t not_probed,
         json_text(json, NULL,
                   "The trace is not whole: the program was killed, or the file is cut or damaged. "
                   "What is there is shown.");
-    const char *dropped = trace_gap_dropped(event_source_property(source, "dropped"), text);
-    const char *early = trace_gap_early(event_source_property(source, "end"));
+    const char *dropped = trace_gap_dropped(event_source_property(source, "dropped").unshown, text);
+    const char *early = trace_gap_early(event_source_property(source, "end").unshown);
     if (dropped != NULL)
         json_text(json, NULL, dropped);
     if (early != NULL)
         json_text(json, NULL, early);
-    if (incomplete != NULL)
-        json_text(json, NULL, incomplete);
+    if (trace_text_is_there(incomplete))
+        trace_text_put_json(incomplete, json, NULL);
     uint32_t kinds = event_source_not_recorded(source);
     if ((kinds & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
         json_text(json, NULL, "Allocations were not recorded (the agent's option events=alloc).");
@@ -150,10 +150,10 @@ void report_properties_put(const struct event_source *source, uint64_t not_probe
     put_gaps(source, not_probed, &summary, json);
     json_begin_array(json, "properties");
     struct trace_property property;
-    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++) {
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key.unshown != NULL; i++) {
         json_begin_array(json, NULL);
-        json_text(json, NULL, property.key);
-        json_text(json, NULL, property.value);
+        trace_text_put_json(property.key, json, NULL);
+        trace_text_put_json(property.value, json, NULL);
         json_end_array(json);
     }
     json_end_array(json);

@@ -95,12 +95,34 @@ static bool fits(const struct least_heap *least, uint64_t living, uint64_t size)
            (size <= least->in.eden && living <= least->old + least->in.eden);
 }
 
+static void set_heap(struct least_heap *least, uint64_t units)
+{
+    least->heap = units * HEAP_ALIGNMENT;
+    divide(least);
+}
+
+/* A larger heap has a larger old generation, and an eden that is not smaller (a survivor space gets
+ * a third of what the young generation gets, or less).  So the number of steps is that of the
+ * bits of a size, not the size. */
 void least_heap_put(struct least_heap *least, uint64_t living, uint64_t size)
 {
+    if (fits(least, living, size))
+        return;
+    uint64_t too_small = least->heap / HEAP_ALIGNMENT, enough = too_small;
     while (!fits(least, living, size)) {
-        least->heap += HEAP_ALIGNMENT;
-        divide(least);
+        too_small = enough;
+        enough *= 2;
+        set_heap(least, enough);
     }
+    while (enough - too_small > 1) {
+        uint64_t middle = too_small + (enough - too_small) / 2;
+        set_heap(least, middle);
+        if (fits(least, living, size))
+            enough = middle;
+        else
+            too_small = middle;
+    }
+    set_heap(least, enough);
 }
 
 #define YOUNG_LAST (UINT64_C(512) << 20)

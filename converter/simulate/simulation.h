@@ -168,7 +168,8 @@ struct least_heap {
 
 void least_heap_init(struct least_heap *least, uint64_t young,
                      const struct generation_options *options);
-/* An object of `size` bytes was born; it and all others that live have `living`. */
+/* An object of `size` bytes was born; it and all others that live have `living`, which is at most
+ * 2^62. */
 void least_heap_put(struct least_heap *least, uint64_t living, uint64_t size);
 
 struct simulation_options {

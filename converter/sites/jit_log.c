@@ -90,12 +90,7 @@ static uint32_t text_number(struct jit_log *log, enum text_kind kind, const char
 {
     bool is_new;
     struct step_bytes bytes = {(const uint8_t *) text, strlen(text)};
-    uint32_t number = name_index_find(&log->texts, kind, bytes);
-    if (number != 0)
-        return number;
-    const char *copy = step_arena_text(&log->memory, text, bytes.length);
-    bytes.data = (const uint8_t *) copy;
-    number = copy != NULL ? name_index_put(&log->texts, kind, bytes, &is_new) : 0;
+    uint32_t number = name_index_put(&log->texts, kind, bytes, &is_new);
     bool has_room = STEP_MAKE_ZEROED_ROOM(log->methods, log->method_capacity, (size_t) number + 1);
     return has_room ? number : 0;
 }

@@ -81,6 +81,7 @@ enum step_status java_records_init(struct java_records *java, struct step_reader
 {
     const struct step_definition *definition = step_reader_borrow_definition(reader);
     *java = (struct java_records){.reader = reader};
+    id_table_init(&java->sources, sizeof(struct java_source));
     java_records_refresh(java);
     enum step_status status = step_java_trace_bind(definition, &java->binding, error);
     if (status != STEP_STATUS_OK)
@@ -98,9 +99,10 @@ void java_records_reset(struct java_records *java)
     if (java->binding.inner != NULL)
         step_java_trace_unbind(&java->binding);
     free(java->kinds);
-    for (size_t i = 0; i < java->source_capacity; i++)
-        source_map_destroy(java->sources[i].map);
-    free(java->sources);
+    struct java_source *source;
+    for (uint32_t i = 0; (source = id_table_next(&java->sources, &i)) != NULL; i++)
+        source_map_destroy(source->map);
+    id_table_reset(&java->sources);
     *java = (struct java_records){0};
 }
 
@@ -115,12 +117,12 @@ struct step_bytes java_class_name(const struct java_records *java, uint64_t id)
 /* Returns false if out of memory. */
 static bool set_source(struct java_records *java, const struct step_java_source_file *entry)
 {
-    size_t class = (size_t) entry->class_;
-    if (!STEP_MAKE_ZEROED_ROOM(java->sources, java->source_capacity, class + 1))
+    struct java_source *source = id_table_get(&java->sources, (uint32_t) entry->class_);
+    if (source == NULL)
         return false;
     struct source_map *map = entry->map.length > 0 ? source_map_create(entry->map) : NULL;
-    source_map_destroy(java->sources[class].map);
-    java->sources[class] = (struct java_source){entry->file, entry->map, map};
+    source_map_destroy(source->map);
+    *source = (struct java_source){entry->file, entry->map, map};
     return true;
 }
 
@@ -132,7 +134,7 @@ bool java_sources_update(struct java_records *java)
         struct step_java_source_file entry;
         if (step_java_source_file_look_up(&java->binding, java->reader, java->sources_known + 1,
                                           &entry) &&
-            entry.class_ <= classes && !set_source(java, &entry))
+            entry.class_ <= classes && entry.class_ <= UINT32_MAX && !set_source(java, &entry))
             return false;
     }
     return true;
@@ -141,7 +143,9 @@ bool java_sources_update(struct java_records *java)
 const struct java_source *java_source(const struct java_records *java, uint64_t class)
 {
     static const struct java_source unknown;
-    return class < java->source_capacity ? &java->sources[class] : &unknown;
+    const struct java_source *source =
+        class <= UINT32_MAX ? id_table_find(&java->sources, (uint32_t) class) : NULL;
+    return source != NULL ? source : &unknown;
 }
 
 struct frame_place java_place(const struct java_records *java, uint64_t class,

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "converter/base/id_table.h"
 #include "converter/base/stack_text.h"
 #include "converter/trace/event.h"
 #include "steptrace/java_trace.h"
@@ -68,10 +69,9 @@ struct java_records {
     const struct java_kind **kinds; /* by record of the file; its own or the nearest known kind */
     uint32_t count;
     uint64_t resolution_ns;
-    bool numbers_in_names;       /* the names of threads contain their numbers */
-    struct java_source *sources; /* by class */
-    size_t source_capacity;
-    uint64_t sources_known; /* entries that are in `sources` */
+    bool numbers_in_names;   /* the names of threads contain their numbers */
+    struct id_table sources; /* struct java_source, by class */
+    uint64_t sources_known;  /* entries that are in `sources` */
 };
 
 /* Binds the trace's definition.  Returns INVALID or another error for a definition that is

@@ -27,22 +27,14 @@ struct step_allocs_sink {
     struct step_writer *writer;
     struct address_model *model; /* NULL: store addresses */
     uint64_t resolution_ns;
-    struct name_index attributes; /* its texts are copies, owned by `texts` */
-    uint8_t **texts;
-    size_t text_count;
+    struct name_index attributes;
     size_t text_bytes;
 };
 
 /* Adds an entry.  The dictionary assigns it the same id as name_index. */
-static bool define(struct step_allocs_sink *sink, uint32_t id, struct step_bytes value)
+static bool define(struct step_allocs_sink *sink, struct step_bytes value)
 {
-    uint8_t *text = malloc(value.length);
-    if (text == NULL)
-        return false;
-    memcpy(text, value.data, value.length);
-    sink->texts[sink->text_count++] = text;
     sink->text_bytes += value.length;
-    name_index_set_text(&sink->attributes, id, (struct step_bytes){text, value.length});
     return step_heap_attributes_define(sink->writer, &(struct step_heap_attributes){value}, NULL) ==
            STEP_STATUS_OK;
 }
@@ -56,13 +48,13 @@ static bool put_attributes(struct step_allocs_sink *sink, struct step_bytes valu
     if (value.length == 0)
         return true;
     bool has_room =
-        sink->text_count < ENTRIES_MAX && value.length <= ENTRY_BYTES_MAX - sink->text_bytes;
+        sink->attributes.count < ENTRIES_MAX && value.length <= ENTRY_BYTES_MAX - sink->text_bytes;
     if (!has_room && name_index_find(&sink->attributes, 0, value) == 0)
         return step_heap_next_attributes_put(sink->writer, STREAM,
                                              &(struct step_heap_next_attributes){value}) ==
                STEP_STATUS_OK;
     *id = name_index_put(&sink->attributes, 0, value, &is_new);
-    return *id != 0 && (!is_new || define(sink, (uint32_t) *id, value));
+    return *id != 0 && (!is_new || define(sink, value));
 }
 
 static enum step_status put_slots(struct step_allocs_sink *sink, const struct hatf_record *record,
@@ -118,9 +110,6 @@ static void reset(struct trace_sink *base)
     step_writer_destroy(sink->writer);
     address_model_destroy(sink->model);
     name_index_reset(&sink->attributes);
-    for (size_t i = 0; i < sink->text_count; i++)
-        free(sink->texts[i]);
-    free(sink->texts);
 }
 
 /* ---- the writer of both sinks ---- */
@@ -129,10 +118,10 @@ static void copy_properties(struct step_writer *writer, const struct event_sourc
                             uint64_t resolution_ns)
 {
     char resolution[32];
-    bool has_producer = event_source_property(source, "producer") != NULL;
+    bool has_producer = event_source_property(source, "producer").unshown != NULL;
     struct trace_property property;
-    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++)
-        step_writer_property(writer, property.key, property.value);
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key.unshown != NULL; i++)
+        step_writer_property(writer, property.key.unshown, property.value.unshown);
     if (!has_producer)
         step_writer_property(writer, "producer", "StepTrace steptrace " STEPTRACE_VERSION);
     snprintf(resolution, sizeof resolution, "%" PRIu64, resolution_ns);
@@ -161,10 +150,9 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
 {
     const struct stepfile_options *options = format_settings_get(to->settings, &stepfile_options);
     struct step_allocs_sink *sink = (struct step_allocs_sink *) base;
-    sink->texts = calloc(ENTRIES_MAX, sizeof *sink->texts);
     if (!options->is_plain)
         sink->model = address_model_create(false);
-    if (sink->texts == NULL || (!options->is_plain && sink->model == NULL))
+    if (!options->is_plain && sink->model == NULL)
         return no_memory(error);
     struct step_writer_options writer_options;
     step_writer_options_init(&writer_options);

@@ -187,8 +187,8 @@ static void reset(struct table_rows *base)
 static enum step_status refuse_sample(const struct site_rows *rows, struct step_error *error)
 {
     const struct event_source *source = rows->feed.source;
-    if (sampled_interval_bytes(event_source_property(source, "engine"),
-                               event_source_property(source, "sample")) == 0)
+    if (sampled_interval_bytes(event_source_property(source, "engine").unshown,
+                               event_source_property(source, "sample").unshown) == 0)
         return STEP_STATUS_OK;
     return step_error_set(error, STEP_STATUS_CORRUPT, rows->base.tables->path, STEP_NO_OFFSET,
                           "has a sample of the objects (engine=sampled), not all of a site");

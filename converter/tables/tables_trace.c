@@ -17,7 +17,7 @@
 enum step_status table_names_init(struct table_names *names, uint64_t numbers,
                                   struct step_error *error)
 {
-    *names = (struct table_names){.joined = {.limit = UINT64_MAX}};
+    *names = (struct table_names){.code_count = 0};
     names->code_count = (size_t) (numbers < NUMBERS_MOST ? numbers : NUMBERS_MOST);
     names->codes = malloc((names->code_count + 1) * sizeof *names->codes);
     if (names->codes == NULL)
@@ -45,7 +45,7 @@ uint32_t table_names_code(struct table_names *names, struct step_bytes text)
     if (number == 0)
         return NO_NAME_CODE;
     if (is_new)
-        names->texts[names->dictionary.count++] = text;
+        names->texts[names->dictionary.count++] = names->index.entries[number].text;
     return number - 1;
 }
 
@@ -62,6 +62,7 @@ uint32_t table_names_join(struct table_names *names, struct step_bytes first,
                           struct step_bytes second)
 {
     size_t length = first.length + 1 + second.length;
+    step_arena_clear(&names->joined, UINT64_MAX);
     uint8_t *joined = step_arena_take(&names->joined, length, 1);
     if (joined == NULL)
         return NO_NAME_CODE;

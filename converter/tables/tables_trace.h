@@ -23,9 +23,9 @@ struct table_names {
     struct table_dictionary dictionary;
     struct step_bytes *texts; /* the dictionary's texts */
     size_t capacity;
-    struct name_index index; /* 1 + code, by text */
-    struct step_arena joined;
-    uint32_t *codes; /* by id; NO_NAME_CODE: not looked up yet */
+    struct name_index index;  /* 1 + code, by text */
+    struct step_arena joined; /* scratch */
+    uint32_t *codes;          /* by id; NO_NAME_CODE: not looked up yet */
     size_t code_count;
 };
 
@@ -34,7 +34,7 @@ enum step_status table_names_init(struct table_names *names, uint64_t numbers,
                                   struct step_error *error);
 void table_names_reset(struct table_names *names);
 
-/* Returns the code of a text, which is borrowed; NO_NAME_CODE if out of memory. */
+/* Returns the code of a text; NO_NAME_CODE if out of memory. */
 uint32_t table_names_code(struct table_names *names, struct step_bytes text);
 /* Gets the codes of several texts.  Returns false if out of memory. */
 bool table_names_codes(struct table_names *names, const char *const *texts, size_t count,

@@ -31,29 +31,29 @@ void event_source_reset(struct event_source *source)
     object_table_reset(&source->live);
 }
 
-const char *event_source_property(const struct event_source *source, const char *key)
+struct trace_text event_source_property(const struct event_source *source, const char *key)
 {
     struct trace_property property;
-    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++)
-        if (strcmp(property.key, key) == 0)
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key.unshown != NULL; i++)
+        if (trace_text_is(property.key, key))
             return property.value;
-    return NULL;
+    return trace_text_of(NULL);
 }
 
 uint64_t event_source_number(const struct event_source *source, const char *key, uint64_t missing)
 {
-    return trace_number(event_source_property(source, key), missing);
+    return trace_number(event_source_property(source, key).unshown, missing);
 }
 
 uint64_t event_source_sample_interval(const struct event_source *source)
 {
-    return sampled_interval_bytes(event_source_property(source, "engine"),
-                                  event_source_property(source, "sample"));
+    return sampled_interval_bytes(event_source_property(source, "engine").unshown,
+                                  event_source_property(source, "sample").unshown);
 }
 
 bool event_source_has_times(const struct event_source *source)
 {
-    const char *clock = event_source_property(source, "clock");
+    const char *clock = event_source_property(source, "clock").unshown;
     return clock == NULL || strcmp(clock, STEP_LIVE_CLOCK_NONE) != 0;
 }
 
@@ -80,7 +80,7 @@ uint32_t trace_not_recorded(const char *events)
 
 uint32_t event_source_not_recorded(const struct event_source *source)
 {
-    return trace_not_recorded(event_source_property(source, "events"));
+    return trace_not_recorded(event_source_property(source, "events").unshown);
 }
 
 void trace_report_not_recorded(const char *path, uint32_t kinds)

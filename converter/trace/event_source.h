@@ -132,8 +132,8 @@ static inline bool event_source_is_of_records(const struct event_source *source)
     return source->content >= TRACE_OF_STEP_RECORDS;
 }
 
-/* Returns a property's value, or NULL. */
-const char *event_source_property(const struct event_source *source, const char *key);
+/* Returns a property's value, if it is there. */
+struct trace_text event_source_property(const struct event_source *source, const char *key);
 
 /* Returns a property's value as a number, or `missing` if there is none. */
 uint64_t event_source_number(const struct event_source *source, const char *key, uint64_t missing);

@@ -69,16 +69,15 @@ bool trace_names_copy(struct trace_names *names, struct step_bytes bytes, struct
     return true;
 }
 
+static bool keep_name(void *names, struct step_bytes text, struct step_bytes *copy)
+{
+    return trace_names_copy(names, text, copy);
+}
+
 uint32_t trace_names_number(struct trace_names *names, struct name_index *index, uint64_t number,
                             struct step_bytes text, bool *is_new)
 {
-    struct step_bytes copy;
-    uint32_t id = name_index_put(index, number, text, is_new);
-    if (!*is_new)
-        return id;
-    *is_new = trace_names_copy(names, text, &copy);
-    name_index_set_text(index, id, *is_new ? copy : (struct step_bytes){NULL, 0});
-    return *is_new ? id : 0;
+    return name_index_put_kept(index, number, text, keep_name, names, is_new);
 }
 
 /* Returns the entry of a new id, or NULL if it is not new, or memory runs out; sets `*id` to 0

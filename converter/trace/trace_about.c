@@ -32,11 +32,12 @@ struct trace_property trace_property_of(const struct trace_about *about, size_t 
         about = about->inner;
     if (about->reader == NULL)
         return i < about->property_count ? about->properties[i]
-                                         : (struct trace_property){NULL, NULL};
+                                         : (struct trace_property){.key = {NULL}};
     return i < step_reader_property_count(about->reader)
-               ? (struct trace_property){step_reader_property_key(about->reader, i),
-                                         step_reader_property_value(about->reader, i)}
-               : (struct trace_property){NULL, NULL};
+               ? (struct trace_property){trace_text_of(step_reader_property_key(about->reader, i)),
+                                         trace_text_of(
+                                             step_reader_property_value(about->reader, i))}
+               : (struct trace_property){.key = {NULL}};
 }
 
 static size_t inner_damage_count(const struct trace_about *about)

@@ -8,12 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "converter/base/trace_text.h"
 #include "steptrace/reader.h"
 #include "steptrace/status.h"
 
 struct trace_property {
-    const char *key;
-    const char *value;
+    struct trace_text key;
+    struct trace_text value;
 };
 
 /* A part of each source, which sets the members. */
@@ -42,7 +43,7 @@ struct trace_summary {
 
 struct trace_summary trace_summary_of(const struct trace_about *about);
 
-/* Returns property `i`; its key is NULL if there are no more. */
+/* Returns property `i`; if there are no more, its key is not there. */
 struct trace_property trace_property_of(const struct trace_about *about, size_t i);
 
 /* Damage that was skipped so far. */

@@ -135,10 +135,10 @@ static void print_not_probed(const struct check_run *run)
         printf("%" PRIu64 " classes and %" PRIu64 " methods have no probes, and what they do is "
                "missing (steptrace info names them)\n",
                classes, methods);
-    if (run->incomplete == NULL)
+    if (!trace_text_is_there(run->incomplete))
         return;
     printf("the trace is incomplete: ");
-    print_shown_text(run->incomplete, stdout);
+    trace_text_print(run->incomplete, stdout);
     putchar('\n');
 }
 
@@ -149,14 +149,14 @@ static void put_verdict(struct check_run *run, bool is_damaged)
                           check_run_breach_count(run) > 0         ? "breached"
                           : rules->judged == CHECK_RULES_OF_PARTS ? "running"
                           : is_damaged                            ? "damaged"
-                          : run->incomplete != NULL               ? "incomplete"
+                          : trace_text_is_there(run->incomplete)  ? "incomplete"
                                                                   : "closed",
                           rules->event_count - 1);
     json_bool(run->json, "cut", rules->is_cut);
     json_number(run->json, "classes_not_probed", check.classes_not_probed);
     json_number(run->json, "methods_not_probed", check.methods_not_probed);
-    if (run->incomplete != NULL)
-        json_text(run->json, "incomplete", run->incomplete);
+    if (trace_text_is_there(run->incomplete))
+        trace_text_put_json(run->incomplete, run->json, "incomplete");
     check_run_put_rules(run);
 }
 
@@ -178,26 +178,26 @@ static void print_verdict(struct check_run *run, bool is_damaged)
         printf("%" PRIu64 " events: %s\n", events,
                is_part ? "no breach of rules 4, 5 and 7; its process still runs, and the others "
                          "are of whole traces"
-               : is_damaged              ? "no breach in what could be read"
-               : run->incomplete != NULL ? "no breach, but the trace is incomplete"
-               : check.is_sampled        ? "closed; its objects are a sample (engine=sampled)"
-                                         : "closed");
+               : is_damaged                           ? "no breach in what could be read"
+               : trace_text_is_there(run->incomplete) ? "no breach, but the trace is incomplete"
+               : check.is_sampled ? "closed; its objects are a sample (engine=sampled)"
+                                  : "closed");
 }
 
 /* The process was killed, or writing stopped because of a limit or a full disk.  `recover` makes
  * such a trace a complete file and stores that in a property. */
 static bool is_cut(const struct event_source *source, const struct trace_summary *summary)
 {
-    return trace_ended_early(event_source_property(source, "end")) || !summary->whole ||
-           event_source_property(source, RECOVERED_RECORDS) != NULL;
+    return trace_ended_early(event_source_property(source, "end").unshown) || !summary->whole ||
+           trace_text_is_there(event_source_property(source, RECOVERED_RECORDS));
 }
 
 /* Calls have receivers only if all objects have ids and no allocation found the buffers full. */
 static bool traces_all_objects(const struct event_source *source)
 {
-    const char *events = event_source_property(source, "events");
-    const char *existing = event_source_property(source, "existing");
-    const char *dropped = event_source_property(source, "dropped");
+    const char *events = event_source_property(source, "events").unshown;
+    const char *existing = event_source_property(source, "existing").unshown;
+    const char *dropped = event_source_property(source, "dropped").unshown;
     return (events == NULL || strstr(events, "alloc") != NULL) &&
            (existing == NULL || strcmp(existing, "no") != 0) &&
            (dropped == NULL || strcmp(dropped, "0") == 0);

@@ -9,7 +9,7 @@
 /* Reports that the agent's self-test failed while recording (docs/hotspot-internals.md, canary). */
 static enum step_status report_doubts(const struct input *input, enum step_status status)
 {
-    const char *fault = event_source_property(input->source, "internals-fault");
+    const char *fault = event_source_property(input->source, "internals-fault").unshown;
     if (fault == NULL)
         return status;
     report_line("%s: events before the agent noticed may be wrong: %s", input->source->path, fault);
@@ -41,7 +41,7 @@ enum step_status check_run_judge(struct check_run *run, enum step_status status,
     }
     status = report_doubts(run->input, input_report_damage(run->input));
     print_verdict(run, status != STEP_STATUS_OK);
-    bool is_bad = check_run_breach_count(run) > 0 || run->incomplete != NULL;
+    bool is_bad = check_run_breach_count(run) > 0 || trace_text_is_there(run->incomplete);
     return is_bad ? STEP_STATUS_CORRUPT : status;
 }
 

@@ -17,8 +17,8 @@ struct check_run {
     const uint64_t *breaches; /* by rule */
     unsigned first_rule, rule_end;
     const char *(*rule_text)(unsigned rule);
-    bool has_numbers;       /* rules are shown with their numbers */
-    const char *incomplete; /* why most of the events are missing; NULL: they are not */
+    bool has_numbers;             /* rules are shown with their numbers */
+    struct trace_text incomplete; /* why most of the events are missing, if they are */
 };
 
 /* Check the whole input, and print breaches and the verdict.  Report errors and damage. */

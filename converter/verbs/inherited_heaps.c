@@ -28,13 +28,11 @@
 struct living_blocks {
     struct address_map blocks; /* `record` is the number of the attributes */
     struct address_map heaps;  /* heap ids */
-    struct name_index texts;   /* the texts are copies */
+    struct name_index texts;
 };
 
 static void living_blocks_reset(struct living_blocks *living)
 {
-    for (uint32_t id = 1; id <= living->texts.count; id++)
-        free((void *) living->texts.entries[id].text.data);
     name_index_reset(&living->texts);
     address_map_reset(&living->blocks);
     address_map_reset(&living->heaps);
@@ -44,15 +42,7 @@ static void living_blocks_reset(struct living_blocks *living)
 static uint32_t keep_text(struct living_blocks *living, struct step_bytes text)
 {
     bool is_new;
-    uint32_t id = name_index_put(&living->texts, 0, text, &is_new);
-    if (id == 0 || !is_new)
-        return id;
-    uint8_t *copy = malloc(text.length + 1);
-    if (copy != NULL && text.length > 0)
-        memcpy(copy, text.data, text.length);
-    name_index_set_text(&living->texts, id,
-                        (struct step_bytes){copy, copy != NULL ? text.length : 0});
-    return copy != NULL ? id : 0;
+    return name_index_put(&living->texts, 0, text, &is_new);
 }
 
 static bool put_block(struct living_blocks *living, const struct hatf_record *record)

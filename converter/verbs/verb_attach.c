@@ -16,6 +16,7 @@
 #include "converter/base/monotonic_time.h"
 #include "converter/base/quantity.h"
 #include "converter/base/trace_files.h"
+#include "converter/base/trace_text.h"
 #include "converter/output/output_signals.h"
 #include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
@@ -296,9 +297,12 @@ static enum step_status forecast(const struct attachment *attachment)
 
 static void print_property(const struct step_reader *reader, const char *key)
 {
-    const char *value = step_reader_property(reader, key);
-    if (value != NULL)
-        printf("%-9s %s\n", key, value);
+    struct trace_text value = trace_text_of(step_reader_property(reader, key));
+    if (!trace_text_is_there(value))
+        return;
+    printf("%-9s ", key);
+    trace_text_print(value, stdout);
+    putchar('\n');
 }
 
 /* Prints what the trace waits for. The copy of its buffers says so within 100 ms. */
@@ -328,8 +332,9 @@ static enum step_status print_status(const char *pid)
     enum step_status status = step_reader_open(target.path, &reader, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
-    printf("process   %s\ntrace     %s\n", pid, target.path);
-    printf("size      %s\n", quantity_of_bytes((double) step_reader_file_size(reader)).text);
+    printf("process   %s\ntrace     ", pid);
+    print_shown_text(target.path, stdout);
+    printf("\nsize      %s\n", quantity_of_bytes((double) step_reader_file_size(reader)).text);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         print_property(reader, keys[i]);
     print_waiting(target.path);

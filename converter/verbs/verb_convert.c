@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace convert: converts a trace to another format. */
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/quantity.h"
+#include "converter/base/output_limit.h"
 #include "converter/formats/metatf/metatf_records.h"
 #include "converter/formats/pour.h"
 #include "converter/heap/heap_tracker.h"
@@ -27,68 +25,6 @@ enum {
     OPTIONS_MOST = 64
 }; /* options of formats and common options; `arguments` records which
       were given */
-
-/* ---- --limit-output ---- */
-
-#define OUTPUT_LIMIT_DEFAULT UINT64_MAX
-
-#define LEAST_BYTES (UINT64_C(4) << 30)
-#define MOST_BYTES (UINT64_C(64) << 30)
-#define TIMES UINT64_C(1000)
-
-static volatile sig_atomic_t is_reached;
-static uint64_t limit_bytes; /* 0: none */
-static struct rlimit limit_before;
-static struct sigaction action_before;
-
-static void note_signal(int number)
-{
-    (void) number;
-    is_reached = 1;
-}
-
-static uint64_t default_for(const char *input)
-{
-    struct stat about;
-    if (stat(input, &about) != 0 || !S_ISREG(about.st_mode) ||
-        (uint64_t) about.st_size > (MOST_BYTES - LEAST_BYTES) / TIMES)
-        return MOST_BYTES;
-    return LEAST_BYTES + TIMES * (uint64_t) about.st_size;
-}
-
-/* Sets the limit in bytes; 0: no limit.  OUTPUT_LIMIT_DEFAULT stands for 4 GiB plus 1000 times
- * the length of `input`, at most 64 GiB; 64 GiB if `input` is not a regular file. */
-static void output_limit_set(uint64_t bytes, const char *input)
-{
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
-    struct rlimit limit;
-    uint64_t wanted = bytes == OUTPUT_LIMIT_DEFAULT ? default_for(input) : bytes;
-    is_reached = 0;
-    limit_bytes = 0;
-    if (wanted == 0 || getrlimit(RLIMIT_FSIZE, &limit_before) != 0 ||
-        limit_before.rlim_cur <= wanted)
-        return; /* the user's own limit is lower and ends the write with its own error */
-    limit = (struct rlimit){wanted, limit_before.rlim_max};
-    sigaction(SIGXFSZ, &action, &action_before);
-    if (setrlimit(RLIMIT_FSIZE, &limit) == 0)
-        limit_bytes = wanted;
-}
-
-/* Removes the limit.  Returns true if a file reached it, after reporting on stderr what it was
- * and how to raise it. */
-static bool output_limit_end(void)
-{
-    if (limit_bytes == 0)
-        return false;
-    setrlimit(RLIMIT_FSIZE, &limit_before);
-    sigaction(SIGXFSZ, &action_before, NULL);
-    if (is_reached)
-        report_line("the output would be longer than %s; --limit-output=SIZE allows more (0: any "
-                    "length)",
-                    quantity_of_bytes((double) limit_bytes).text);
-    limit_bytes = 0;
-    return is_reached != 0;
-}
 
 /* ---- the conversion ---- */
 
@@ -273,9 +209,7 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
         {"deaths", 0, "WHICH", "time of frees: exact (computed as by `deaths`) or collected",
          WORDS(conversion->exact_deaths, "collected", "exact")},
         {"json", 0, NULL, "print what was written as JSON", take_flag, &conversion->as_json},
-        {"limit-output", 0, "SIZE",
-         "limit of the output (4g + 1000 times IN, at most 64g; 0: no limit)", take_size,
-         &conversion->limit_output},
+        OUTPUT_LIMIT_ROW(&conversion->limit_output),
         SELECTION_ROWS(&conversion->selected),
         READING_ROWS};
     enum { FIRST = sizeof first / sizeof first[0], LAST = sizeof last / sizeof last[0] };

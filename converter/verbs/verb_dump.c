@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace dump: prints events as lines of text. */
+#include "converter/base/output_limit.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/metatf/metatf_records.h"
 #include "converter/formats/pour.h"
@@ -68,12 +69,48 @@ static enum step_status dump_metatf(const struct arguments *arguments, const cha
     return metatf_records_put(path, "-", &choice);
 }
 
+/* Prints the events of a trace, or what its records turn out to be. */
+static enum step_status dump_events(const struct arguments *arguments,
+                                    const struct trace_format *from,
+                                    const struct record_dump *records)
+{
+    struct input input;
+    enum step_status damage = STEP_STATUS_OK;
+    enum step_status status =
+        input_open(&input, arguments->operands[0], from, records->selected.selected);
+    if (status != STEP_STATUS_OK)
+        return status;
+    switch (input.source->content) {
+    case TRACE_OF_METATF_RECORDS:
+        status = dump_metatf(arguments, input.source->path, records);
+        break;
+    case TRACE_OF_STEP_RECORDS:
+        status = dump_records(arguments, input.source->path, records);
+        break;
+    default:
+        status = print(&input);
+        damage = input_report_damage(&input);
+    }
+    input_close(&input);
+    return status == STEP_STATUS_OK ? damage : status;
+}
+
+static enum step_status dump(const struct arguments *arguments, const struct trace_format *from,
+                             const struct record_dump *records)
+{
+    if (!record_dump_is_wanted(records))
+        return dump_events(arguments, from, records);
+    return trace_format_of(arguments->operands[0], from) == &format_mtf
+               ? dump_metatf(arguments, arguments->operands[0], records)
+               : dump_records(arguments, arguments->operands[0], records);
+}
+
 enum step_status verb_dump(int argc, char **argv)
 {
     sampled_traces_accept(NULL);
     struct event_selection selected;
-    struct input input;
     const struct trace_format *from = NULL;
+    uint64_t limit_output = OUTPUT_LIMIT_DEFAULT;
     event_selection_init(&selected);
     bool as_json = false;
     struct record_dump records = {.selected = {.selected = &selected}};
@@ -93,31 +130,13 @@ enum step_status verb_dump(int argc, char **argv)
         {"entries", 0, NULL, "the entries of the dictionaries, not the records", take_flag,
          &records.entries},
         {"json", 0, NULL, "STEP: records as JSON, one per line", take_flag, &as_json},
+        OUTPUT_LIMIT_ROW(&limit_output),
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
     if (!arguments_read(&arguments, argc, argv, 1, 1))
         return arguments.status;
-    if (as_json)
-        return dump_json(&arguments, &records);
-    if (record_dump_is_wanted(&records))
-        return trace_format_of(arguments.operands[0], from) == &format_mtf
-                   ? dump_metatf(&arguments, arguments.operands[0], &records)
-                   : dump_records(&arguments, arguments.operands[0], &records);
-    enum step_status status = input_open(&input, arguments.operands[0], from, &selected);
-    if (status != STEP_STATUS_OK)
-        return status;
-    enum step_status damage = STEP_STATUS_OK;
-    switch (input.source->content) {
-    case TRACE_OF_METATF_RECORDS:
-        status = dump_metatf(&arguments, input.source->path, &records);
-        break;
-    case TRACE_OF_STEP_RECORDS:
-        status = dump_records(&arguments, input.source->path, &records);
-        break;
-    default:
-        status = print(&input);
-        damage = input_report_damage(&input);
-    }
-    input_close(&input);
-    return status == STEP_STATUS_OK ? damage : status;
+    output_limit_set(limit_output, arguments.operands[0]);
+    enum step_status status =
+        as_json ? dump_json(&arguments, &records) : dump(&arguments, from, &records);
+    return output_limit_end() ? STEP_STATUS_CORRUPT : status;
 }

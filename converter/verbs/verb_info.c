@@ -129,9 +129,9 @@ static void begin_json(struct json_output *json, const char *path,
 static void print_properties(const struct event_source *source)
 {
     struct trace_property property;
-    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++) {
-        print_shown_label(property.key, stdout);
-        print_shown_text(property.value, stdout);
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key.unshown != NULL; i++) {
+        print_shown_label(property.key.unshown, stdout);
+        trace_text_print(property.value, stdout);
         putchar('\n');
     }
 }
@@ -140,8 +140,8 @@ static void put_properties(struct json_output *json, const struct event_source *
 {
     json_begin_object(json, "properties");
     struct trace_property property;
-    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++)
-        json_text(json, property.key, property.value);
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key.unshown != NULL; i++)
+        trace_text_put_json(property.value, json, property.key.unshown);
     json_end_object(json);
 }
 

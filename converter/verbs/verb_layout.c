@@ -32,12 +32,12 @@ static const char *find_traced(const struct input *input, struct object_layout *
     if (input->allocs != NULL)
         return "the trace is of a native program, whose blocks have no object layout; record a "
                "Java program with the agent's option layout=yes";
-    const char *layout = event_source_property(input->source, "layout");
+    const char *layout = event_source_property(input->source, "layout").unshown;
     if (layout == NULL)
         return "the trace has no object layouts: record with the agent's option layout=yes "
                "(steptrace record -O layout=yes)";
     return object_layout_of_property(
-        layout, event_source_property(input->source, "java-vm-version"), traced);
+        layout, event_source_property(input->source, "java-vm-version").unshown, traced);
 }
 
 static void print(const struct layout_options *options, const struct layout_totals *totals)

@@ -29,7 +29,8 @@ struct nominal_call {
 /* Returns whether the traced JVM was told not to compress pointers. */
 static bool is_uncompressed(const struct event_source *source)
 {
-    return object_layout_guess(event_source_property(source, "command-line")).reference == 8;
+    return object_layout_guess(event_source_property(source, "command-line").unshown).reference ==
+           8;
 }
 
 static bool is_no(const char *property)
@@ -87,7 +88,7 @@ static enum step_status count(const struct nominal_call *call, struct input *inp
     nominal.path = path;
     nominal.is_native = input->allocs != NULL;
     nominal.has_times = event_source_has_times(input->source);
-    nominal.lacks_existing = is_no(event_source_property(input->source, "existing"));
+    nominal.lacks_existing = is_no(event_source_property(input->source, "existing").unshown);
     nominal.is_uncompressed = is_uncompressed(input->source);
     if (status == STEP_STATUS_OK)
         status = read_all(&nominal, input, path, &error);

@@ -218,7 +218,7 @@ static const struct verb_help escape_help = {
 /* The property of a trace, or an empty text. */
 static const char *property(const struct input *input, const char *name)
 {
-    const char *value = event_source_property(input->source, name);
+    const char *value = event_source_property(input->source, name).unshown;
     return value != NULL ? value : "";
 }
 

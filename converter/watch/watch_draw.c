@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "converter/base/estimate_text.h"
 #include "converter/base/quantity.h"
 #include "converter/watch/watch_view.h"
 #include "steptrace/show.h"
@@ -120,7 +121,7 @@ static struct quantity drawing_count(double value, bool with_sign)
 
 static uint64_t whole(double value)
 {
-    return value >= 1 ? (uint64_t) value : 0;
+    return value >= 1 ? estimate_whole(floor(value)) : 0;
 }
 
 static const char *state_text(const struct watch_view *view)

@@ -322,9 +322,9 @@ static void put_band(struct watch_phases *phases, uint32_t number, const struct 
                                             .of_program = total->of_program};
 }
 
-static size_t step_of(const struct watch_phases *phases, uint64_t time_ns)
+static size_t step_of(const struct watch_phases *phases, double time_ns)
 {
-    double step = (double) time_ns / ((double) phases->until_ns + 1) * WATCH_BAND_STEPS;
+    double step = time_ns / ((double) phases->until_ns + 1) * WATCH_BAND_STEPS;
     return step < WATCH_BAND_STEPS ? (size_t) step : WATCH_BAND_STEPS - 1;
 }
 
@@ -334,9 +334,9 @@ static enum step_status mark_steps(void *user, const struct trace_phase *phase)
     for (size_t i = 0; i < phases->band_count; i++) {
         if (phases->bands[i].number != phase->number)
             continue;
-        size_t first = step_of(phases, phase->begin_ns);
+        size_t first = step_of(phases, (double) phase->begin_ns);
         memset(&phases->bands[i].steps[first], 1,
-               step_of(phases, end_of(phases, phase)) - first + 1);
+               step_of(phases, (double) end_of(phases, phase)) - first + 1);
     }
     return STEP_STATUS_OK;
 }
@@ -344,8 +344,8 @@ static enum step_status mark_steps(void *user, const struct trace_phase *phase)
 bool watch_band_covers(const struct watch_phases *phases, const struct watch_band *band,
                        double from_ns, double to_ns)
 {
-    size_t last = step_of(phases, to_ns > from_ns ? (uint64_t) to_ns : (uint64_t) from_ns);
-    for (size_t i = step_of(phases, (uint64_t) from_ns); i <= last; i++)
+    size_t last = step_of(phases, to_ns > from_ns ? to_ns : from_ns);
+    for (size_t i = step_of(phases, from_ns); i <= last; i++)
         if (band->steps[i] != 0)
             return true;
     return false;

@@ -118,7 +118,8 @@ static void decode(struct metatf_reader *reader, const uint8_t **at, struct meta
     }
     struct decoding decoding = {reader, record, reader->current->states + record->first_state, *at};
     struct metatf_value *tag = add_value(reader);
-    if (tag == NULL)
+    if (tag == NULL || (record->field_count > METATF_VALUES_PER_BYTE &&
+                        !metatf_take_values(reader, record->field_count)))
         return;
     *tag = (struct metatf_value){.number = record->tag};
     reader->rest->last[0] = record->tag;

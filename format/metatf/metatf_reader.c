@@ -27,6 +27,7 @@ static bool start(struct metatf_reader *reader, struct metatf_file *file,
 {
     struct metatf_reader_rest *rest = calloc(1, sizeof *rest);
     reader->rest = rest;
+    reader->credit = METATF_REPEAT_LIMIT;
     if (rest == NULL)
         return false;
     rest->file = file;

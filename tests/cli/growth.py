@@ -60,6 +60,18 @@ def classes(n):
     yield f'VD:{n * 10**9}'
 
 
+def long_names(n):
+    """Sites of one class, whose name is long where they are many."""
+    name = 'c/' + 'x' * 12 * n
+    yield from BEGIN[:3]
+    yield f'CL:0:{name}'
+    for i in range(1, n + 1):
+        yield f'MN:{i * 1000}:1:{name}:m{i}:0'
+        yield f'OA:{i * 1000}:{name}:{i}'
+        yield f'MX:{i * 1000}:1:{name}:m{i}'
+    yield f'VD:{n * 1000}'
+
+
 CASES = [
     (bad_exits, 4000, ['check --limit=1', 'stats', 'heap --by thread', 'report -o o.html',
                        'convert -o o.calls.speedscope.json', 'dump']),
@@ -68,6 +80,7 @@ CASES = [
     (threads, 1500, ['check --limit=1', 'stats', 'heap --by thread', 'report -o o.html',
                      'convert -o o.step', 'info']),
     (classes, 2000, ['check --limit=1', 'stats', 'heap', 'convert -o o.memory-infra.json', 'dump']),
+    (long_names, 1000, ['stats', 'leaks', 'heap --by site']),
 ]
 
 

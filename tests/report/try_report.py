@@ -271,6 +271,34 @@ def browse_comparison(options):
     expect("no sideways scrolling", seen["wide"], True)
 
 
+LINKS_PROBE = r"""
+<script>
+(() => {
+  const seen = {};
+  const input = document.querySelector("#site-table input[type=search]");
+  input.value = "oddchunk";
+  input.dispatchEvent(new Event("input", {bubbles: true}));
+  document.querySelector("#site-table button.open").click();
+  seen.frames = document.querySelectorAll("#site-table .stack li").length;
+  seen.links = [...document.querySelectorAll("#site-table .stack a")].map((link) => link.href);
+  document.body.replaceChildren(); // --dump-dom cannot print unpaired surrogates
+  TELL
+})();
+</script>
+"""
+
+
+def browse_links(options, page):
+    """Names that the JVM allows: an unpaired surrogate, and what replaceAll() would interpret."""
+    name = "ReportSites.chunk(ReportSites.java:14)"
+    expect_that("a frame of chunk()", name in page, None)
+    seen = seen_in(options, page.replace(name, r"Odd\ud800$$.oddchunk(Odd\ud800$&#.java:14)"), LINKS_PROBE)
+    if seen is None:
+        return
+    expect_that("frames of the odd site", seen["frames"] > 0, seen)
+    expect_that("its link", "https://example.org/src/Odd%EF%BF%BD%24%26%23.java#L14" in seen["links"], seen["links"])
+
+
 CALLS_PROBE = r"""
 <script>
 (() => {
@@ -418,6 +446,7 @@ def main():
         print("chromium is not there: the page was not tried in a browser")
     else:
         browse(options, page, data)
+        browse_links(options, page)
         browse_comparison(options)
         browse_calls(options)
     for fault in faults:

@@ -89,8 +89,7 @@ static void heaptrack_stacks_reset(struct heaptrack_stacks *stacks)
 
 /* ---- texts ---- */
 
-/* Returns the number of a text, which must outlive the table; writes it at its first use.  Returns
- * 0 if memory runs out. */
+/* Returns the number of a text; writes it at its first use.  Returns 0 if memory runs out. */
 static uint32_t text_of(struct heaptrack_stacks *stacks, struct step_bytes text)
 {
     bool is_new;
@@ -429,12 +428,12 @@ static void reset(struct trace_sink *base)
 static void write_head(struct heaptrack_sink *sink, const struct event_source *source)
 {
     static const char *const keys[] = {"java-command", "command-line"};
-    const char *command = NULL;
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0] && command == NULL; i++)
+    struct trace_text command = {NULL};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0] && !trace_text_is_there(command); i++)
         command = event_source_property(source, keys[i]);
     fputs("v 10100 2\n", sink->base.stream.file);
     heaptrack_put_text(sink->base.stream.file, 'X',
-                       step_text(command != NULL ? command : source->path));
+                       trace_text_bytes(trace_text_or(command, source->path)));
     fputs("I 1000 0\n", sink->base.stream.file);
 }
 

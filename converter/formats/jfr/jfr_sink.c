@@ -391,13 +391,13 @@ static void finish_calls(struct jfr_sink *sink)
 static void put_jvm(struct jfr_sink *sink)
 {
     const struct event_source *source = sink->base.source;
-    const char *attached = event_source_property(source, "attached");
+    const char *attached = event_source_property(source, "attached").unshown;
     bool since_start = sink->file.start_ns != 0 && attached != NULL && attached[0] == 'n';
     struct byte_output *event = jfr_event_begin(&sink->file, JFR_JVM_INFORMATION, 0);
-    jfr_put_optional_text(event, event_source_property(source, "java-vm-name"));
-    jfr_put_optional_text(event, event_source_property(source, "java-vm-version"));
-    jfr_put_optional_text(event, event_source_property(source, "command-line"));
-    jfr_put_optional_text(event, event_source_property(source, "java-command"));
+    jfr_put_optional_text(event, event_source_property(source, "java-vm-name").unshown);
+    jfr_put_optional_text(event, event_source_property(source, "java-vm-version").unshown);
+    jfr_put_optional_text(event, event_source_property(source, "command-line").unshown);
+    jfr_put_optional_text(event, event_source_property(source, "java-command").unshown);
     jfr_put_number(event, since_start ? sink->file.start_ns / 1000000 : JFR_UNKNOWN);
     jfr_put_number(event, event_source_number(source, "process-id", JFR_UNKNOWN));
     jfr_event_end(&sink->file);

@@ -57,7 +57,7 @@ static void begin(struct memory_infra_file *file)
     json_begin_array(json, "traceEvents");
     begin_event(file, "process_name", "M");
     json_begin_object(json, "args");
-    json_text(json, "name", file->base.title != NULL ? file->base.title : "java");
+    trace_text_put_json(trace_text_or(file->base.title, "java"), json, "name");
     json_end_object(json);
     json_end_object(json);
     file->has_begun = true;

@@ -249,11 +249,11 @@ static void reset(struct trace_sink *base)
         id_table_reset(&sink->places[i]);
 }
 
-static void put_property(struct metatf_sink *sink, const char *key, const char *value)
+static void put_property(struct metatf_sink *sink, struct trace_text key, struct trace_text value)
 {
     struct step_java_metatf_event event = {.kind = STEP_JAVA_METATF_PROPERTIES_PROPERTY};
-    event.as.properties_property.key_data = step_text(key);
-    event.as.properties_property.value_data = step_text(value);
+    event.as.properties_property.key_data = trace_text_bytes(key);
+    event.as.properties_property.value_data = trace_text_bytes(value);
     put_java(sink, &event);
 }
 
@@ -267,7 +267,7 @@ static enum step_status begin(struct metatf_sink *sink, const struct event_sourc
         sink->status = metatf_writer_comment(sink->writer, i + 1, comments[i], strlen(comments[i]),
                                              &sink->error);
     struct trace_property property;
-    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++)
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key.unshown != NULL; i++)
         put_property(sink, property.key, property.value);
     if (sink->status == STEP_STATUS_OK && has_pieces)
         sink->status = metatf_writer_flush(sink->writer, &sink->error);

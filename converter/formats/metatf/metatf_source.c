@@ -224,11 +224,12 @@ static enum step_status take_property(struct metatf_source *source,
         return no_memory(error);
     about->properties = grown;
     struct trace_property *property = &grown[about->property_count++];
-    *property = (struct trace_property){text_of(in->key_data), text_of(in->value_data)};
-    if (property->key == NULL || property->value == NULL)
+    *property = (struct trace_property){trace_text_of(text_of(in->key_data)),
+                                        trace_text_of(text_of(in->value_data))};
+    if (!trace_text_is_there(property->key) || !trace_text_is_there(property->value))
         return no_memory(error);
-    if (about->resolution_ns == 0 && strcmp(property->key, "resolution-ns") == 0)
-        about->resolution_ns = trace_number(property->value, 0);
+    if (about->resolution_ns == 0 && trace_text_is(property->key, "resolution-ns"))
+        about->resolution_ns = trace_number(property->value.unshown, 0);
     return STEP_STATUS_OK;
 }
 
@@ -359,8 +360,8 @@ static void destroy(struct event_source *base)
     for (unsigned i = 0; i < METATF_TABLES; i++)
         free(source->places[i].items);
     for (size_t i = 0; i < base->about.property_count; i++) {
-        free((void *) (uintptr_t) base->about.properties[i].key);
-        free((void *) (uintptr_t) base->about.properties[i].value);
+        free((void *) (uintptr_t) base->about.properties[i].key.unshown);
+        free((void *) (uintptr_t) base->about.properties[i].value.unshown);
     }
     free(base->about.properties);
     event_source_reset(base);

@@ -49,8 +49,10 @@ const siteName = (site) => site.replaceAll("/", ".");
 function frameItem(text) {
   const place = data.source_url === null ? null : /^(.*?)([^.]+)\.[^.(]+\(([^()]+):(\d+)\)$/.exec(text);
   if (place === null) return element("li", {}, text);
-  const path = place[1].replaceAll(".", "/") + place[3];
-  const address = data.source_url.replaceAll("{path}", encodeURI(path)).replaceAll("{line}", place[4]);
+  /* Names may have unpaired surrogates, which cannot be encoded, and what replaceAll() interprets. */
+  const path = (place[1].replaceAll(".", "/") + place[3]).replace(/\p{Surrogate}/gu, "\ufffd");
+  const encoded = path.split("/").map(encodeURIComponent).join("/");
+  const address = data.source_url.replaceAll("{path}", () => encoded).replaceAll("{line}", place[4]);
   return element("li", {}, element("a", {href: address, rel: "noopener noreferrer"}, text));
 }
 

@@ -32,6 +32,7 @@ extern "C" {
 #define METATF_FIELD_LIMIT 4096u             /* fields of a record */
 #define METATF_RECORD_BYTES_MAX (1u << 24)   /* bytes of one field */
 #define METATF_REPEAT_LIMIT (1u << 22)       /* values in repetitions, per record */
+#define METATF_VALUES_PER_BYTE 64u           /* see metatf_take_values() */
 #define METATF_SEGMENT_BYTES_MAX (64u << 20) /* a piece of a section, decompressed */
 
 enum metatf_kind {

@@ -72,6 +72,7 @@ struct metatf_reader {
     bool big_endian;
     bool holds; /* scratch memory for the last record exists */
     struct metatf_reader_rest *rest;
+    uint64_t credit; /* values that records may still have: see metatf_take_values() */
 };
 
 /* Slow paths. */
@@ -116,6 +117,7 @@ static inline uint64_t metatf_take_split(struct metatf_reader *reader,
     uint64_t number = step_number_load(stream->at + stream->tag_width, width - stream->tag_width,
                                        reader->big_endian);
     stream->at += width;
+    reader->credit += METATF_VALUES_PER_BYTE * (uint64_t) width;
     return number;
 }
 
@@ -154,6 +156,20 @@ static inline struct step_bytes metatf_take_bytes(struct metatf_reader *reader, 
     return bytes;
 }
 
+/* Call before `count` repeated values, and before a record of more than METATF_VALUES_PER_BYTE
+ * fields.  Fields need not take bytes, so a count of 4 bytes can stand for any number of values: a
+ * file has at most METATF_VALUES_PER_BYTE of these values a byte, and METATF_REPEAT_LIMIT more.
+ * Returns false on a fault. */
+static inline bool metatf_take_values(struct metatf_reader *reader, uint64_t count)
+{
+    if (count > reader->credit && reader->fault == NULL)
+        reader->fault = "the file has too many values that take no bytes";
+    if (reader->fault != NULL)
+        return false;
+    reader->credit -= count;
+    return true;
+}
+
 /* Call before `count` elements of `fields` fields each.  Returns false on a fault. */
 static inline bool metatf_take_repeat(struct metatf_reader *reader, uint64_t count, uint32_t fields)
 {
@@ -163,7 +179,7 @@ static inline bool metatf_take_repeat(struct metatf_reader *reader, uint64_t cou
         return false;
     }
     reader->budget -= (uint32_t) count * fields;
-    return true;
+    return metatf_take_values(reader, count * fields);
 }
 
 /* Call before each element.  Returns false on a fault or at the end. */
@@ -187,6 +203,7 @@ static inline enum step_status metatf_commit(struct metatf_reader *reader, const
     if (at > reader->stream.end || reader->fault != NULL)
         return metatf_reader_refuse(reader, at, error);
     reader->current->position += (uint64_t) (at - reader->stream.at);
+    reader->credit += METATF_VALUES_PER_BYTE * (uint64_t) (at - reader->stream.at);
     reader->stream.at = at;
     reader->record_number++;
     return STEP_STATUS_OK;

@@ -4,7 +4,8 @@
 grep -q __asan_init "$STEPTRACE" && limit= || limit=--memory=256m
 for name in class_4294967290 thread_4294967290 deep300k badexits1M first3e9 first2pow53; do
     for verb in info check stats "heap --by thread" "report -o a.html" "dump --records --entries" \
-        "pack -o a.step" "recover -o b.step" "convert -o a.pb.gz"; do
+        "pack -o a.step" "recover -o b.step" "convert -o a.pb.gz" \
+        "convert -o a.memory-infra.json"; do
         steptrace ${verb%% *} "$data/hostile/$name.step" $limit ${verb#"${verb%% *}"} >out 2>err
         echo "$name, ${verb%% *}: $?"
     done

@@ -2,6 +2,8 @@
 /*
  * mutate_step plain IN OUT [rows]   a copy whose blocks are not compressed
  * mutate_step change SEED IN OUT    some bytes changed, and all checksums made good
+ * mutate_step every SEED IN OUT     all of it, entries and records of every type of its definition
+ * with any values between
  *
  * Together: changes that readers see, behind checksums that are right.
  */
@@ -12,6 +14,9 @@
 #include "converter/records/copy_trace.h"
 #include "format/step/layout.h"
 #include "tests/fuzz/step/seal.h"
+#include "tests/unit/format/definitions/values.h"
+
+#define ROUNDS 12u
 
 static int copy_plain(const char *from, const char *to, bool rows)
 {
@@ -34,6 +39,49 @@ static int copy_plain(const char *from, const char *to, bool rows)
         status = step_writer_close(writer, &error);
     step_writer_destroy(writer);
     step_reader_destroy(reader);
+    if (status != STEP_STATUS_OK)
+        fprintf(stderr, "%s: %s\n", from, error.message);
+    return status != STEP_STATUS_OK;
+}
+
+/* Writes entries and records that the writer takes; ids are of entries that the trace has, or are
+ * not. */
+static void put_every_type(const struct step_definition *definition, uint64_t seed,
+                           struct step_writer *writer)
+{
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        for (uint32_t i = 0; i < definition->record_count; i++)
+            step_writer_define(writer, i, values_make(definition, i, seed + round * 1000 + i),
+                               NULL);
+        for (uint32_t i = 0; i < definition->record_count; i++)
+            step_writer_put(writer, round % 3, i,
+                            values_make(definition, i, seed + round * 999 + i));
+    }
+}
+
+static int write_every_type(uint64_t seed, const char *from, const char *to)
+{
+    struct step_reader *reader = NULL;
+    struct step_writer *writer = NULL;
+    struct step_writer_options options;
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    uint64_t records;
+    step_writer_options_init(&options);
+    enum step_status status = step_reader_open(from, &reader, &error);
+    if (status == STEP_STATUS_OK) {
+        options.definition = step_reader_borrow_definition(reader);
+        options.compression = STEP_COMPRESSION_NONE;
+        status = step_writer_open(to, &options, &writer, &error);
+    }
+    if (status == STEP_STATUS_OK)
+        status = stepfile_copy(reader, writer, &records, &error);
+    if (status == STEP_STATUS_OK) {
+        put_every_type(options.definition, seed, writer);
+        status = step_writer_close(writer, &error);
+    }
+    step_writer_destroy(writer);
+    step_reader_destroy(reader);
+    values_release();
     if (status != STEP_STATUS_OK)
         fprintf(stderr, "%s: %s\n", from, error.message);
     return status != STEP_STATUS_OK;
@@ -92,6 +140,9 @@ int main(int argc, char **argv)
         return copy_plain(argv[2], argv[3], argc > 4);
     if (argc == 5 && strcmp(argv[1], "change") == 0)
         return change_file(strtoull(argv[2], NULL, 10), argv[3], argv[4]);
-    fprintf(stderr, "usage: mutate_step plain IN OUT [rows] | change SEED IN OUT\n");
+    if (argc == 5 && strcmp(argv[1], "every") == 0)
+        return write_every_type(strtoull(argv[2], NULL, 10), argv[3], argv[4]);
+    fprintf(stderr,
+            "usage: mutate_step plain IN OUT [rows] | change SEED IN OUT | every SEED IN OUT\n");
     return 2;
 }

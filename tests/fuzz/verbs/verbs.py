@@ -29,7 +29,10 @@ VERBS = ['info', 'info --json', 'check', 'stats', 'stats --json --lifetimes=byte
          'deaths -o out.step', 'simulate --young 192k..1m --semi-space 1k..1g --mark-compact 4k,1m --json', 'heap --retained --by site', 'paths --class ** --at end', 'convert -o out.hprof --to=hprof', 'convert -o out.binpb --at end', 'convert -o out.et',
          'layout --json', 'layout --as=fields=old', 'locality --json', 'locality', 'layout --alive-at=peak --as=header=8',
          'convert -o out.hatf --deaths=exact',
-         'convert -o out.ctf', 'convert -o out.parquet --to=parquet --table=objects', 'convert -o out.native --to=clickhouse-native --table=calls']
+         'check --json', 'dump --json', 'heap --csv --by site', 'heap --json --by thread,class', 'advise',
+         'escape --json --jit-log=IN', 'simulate --young 1m --heap 2m..1t', 'simulate --csv', 'watch --once --by=thread',
+         'sql select*from(objects)', 'sql --csv select*from(classes)', 'sql --json select*from(sites)', 'sql select*from(phases)',
+         'sql select*from(calls)', 'convert -o out.ctf', 'convert -o out.parquet --to=parquet --table=objects', 'convert -o out.native --to=clickhouse-native --table=calls']
 ENDINGS = ['step', 'zip', 'hatf', 'hatf.zst', 'hatf.txt', 'mtf', 'heaptrack', 'memory-infra.json', 'pb.gz', 'otlp', 'collapsed',
            'trace.json', 'speedscope.json', 'calls.speedscope.json', 'jsonl', 'csv', 'callgrind', 'calls.callgrind', 'dhat.json',
            'massif', 'jfr', 'lifetimes.csv']
@@ -73,13 +76,26 @@ class Fuzzer:
                 made = f'{name}-{"rows" if layout else "columns"}.step'
                 if os.path.exists(f'{name}.step') and self.call(self.mutate, 'plain', f'{name}.step', made, *layout):
                     self.seeds += [made] * 3  # most is to be found there
-        for name in ('shop-1', 'shop-2'):  # call stacks, method events
+        for name in ('shop-1', 'shop-2', 'layouts', 'drops', 'sums_wrap'):  # call stacks, method events, layouts, drops
             if self.call(self.mutate, 'plain', f'{self.data}/traces/{name}.step', f'{name}.step'):
                 self.seeds += [f'{name}.step'] * 2
         for path in sorted(os.listdir(self.data)):
             if path.endswith('.bin'):  # traces of records of their own
                 shutil.copy(f'{self.data}/{path}', f'{path[:-4]}.step')
                 self.seeds.append(f'{path[:-4]}.step')
+        # records of every type: source files, phases, layouts, references, samples, deaths
+        for name in ('java', 'heap', 'shop-1', 'sampled', 'linked', 'escape'):
+            for seed in range(1, 4):
+                made = f'every-{name}-{seed}.step'
+                if self.call(self.mutate, 'every', str(seed), f'{name}.step', made):
+                    self.seeds.append(made)
+        for path in sorted(os.listdir(f'{self.data}/ring')):  # a file of a ring by itself, in the midst of objects' lives
+            shutil.copy(f'{self.data}/ring/{path}', f'ring-{path[:-4]}.step')
+            self.seeds.append(f'ring-{path[:-4]}.step')
+        for path in sorted(os.listdir(f'{self.data}/../../golden/versions')):
+            if path.endswith('.step'):
+                shutil.copy(f'{self.data}/../../golden/versions/{path}', path)
+                self.seeds.append(path)
         for path in sorted(os.listdir(self.options.pairs)) if self.options.pairs else []:
             with open(os.path.join(self.options.pairs, path), 'rb') as pair:
                 content = pair.read()

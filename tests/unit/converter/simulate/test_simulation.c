@@ -162,6 +162,40 @@ static void test_large(void)
     CU_ASSERT_EQUAL(least.heap, 6 * MIB);
 }
 
+/* The same heap as of going from one to the next larger; and no more steps for the largest sizes.
+ */
+static void test_least_heap_steps(void)
+{
+    for (uint64_t ratio = 1; ratio <= 9; ratio += 4) {
+        for (uint64_t young = 0; young <= 4 * MIB; young += 2 * MIB) {
+            struct generation_options options = SIMULATION_OPTIONS_DEFAULT.generations;
+            struct least_heap least, huge;
+            options.survivor_ratio = ratio;
+            for (uint64_t size = KIB; size < 100 * MIB; size += size / 3 + 12345) {
+                uint64_t living = size + size / 2;
+                least_heap_init(&least, young, &options);
+                least_heap_put(&least, living, size);
+                bool in_old = living <= least.old;
+                CU_ASSERT_TRUE(in_old ||
+                               (size <= least.in.eden && living <= least.old + least.in.eden));
+                struct least_heap smaller;
+                least_heap_init(&smaller, young, &options);
+                if (least.heap == smaller.heap)
+                    continue;
+                uint64_t heap = least.heap - HEAP_ALIGNMENT;
+                uint64_t third = heap / 3;
+                uint64_t part = young != 0 ? young : third - third % SPACE_ALIGNMENT;
+                uint64_t eden = young_spaces_of(part, &options).eden, old = heap - part;
+                CU_ASSERT_FALSE(living <= old || (size <= eden && living <= old + eden));
+            }
+            least_heap_init(&huge, young, &options);
+            least_heap_put(&huge, UINT64_C(1) << 62, UINT64_C(1) << 62);
+            CU_ASSERT_TRUE(huge.heap >= UINT64_C(1) << 62);
+            CU_ASSERT_TRUE(huge.old >= UINT64_C(1) << 62);
+        }
+    }
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("simulation", NULL, NULL);
@@ -169,4 +203,5 @@ void add_suite(void)
     CU_add_test(suite, "a crowded heap", test_crowded);
     CU_add_test(suite, "least heap", test_least_heap);
     CU_add_test(suite, "large objects", test_large);
+    CU_add_test(suite, "least heap of any size", test_least_heap_steps);
 }

@@ -129,17 +129,22 @@ static void test_show(void)
 static void test_name_index(void)
 {
     enum { NAMES = 5000 };
-    static char texts[NAMES][24];
+    char text[24]; /* one for all: the index has copies */
     struct name_index index = {0};
     bool is_new;
     for (unsigned round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < NAMES; i++) {
-            snprintf(texts[i], sizeof texts[i], "pack/Class%u", i / 2);
-            uint32_t id = name_index_put(&index, i % 2, bytes_of(texts[i]), &is_new);
+            snprintf(text, sizeof text, "pack/Class%u", i / 2);
+            uint32_t id = name_index_put(&index, i % 2, bytes_of(text), &is_new);
             if (id != i + 1 || is_new != (round == 0))
                 CU_FAIL_FATAL("numbers are not in order of appearance");
         }
     }
+    snprintf(text, sizeof text, "pack/Class%u", 7u);
+    CU_ASSERT_EQUAL(index.entries[15].text.length, strlen(text));
+    CU_ASSERT_STRING_EQUAL((const char *) index.entries[15].text.data, text);
+    snprintf(text, sizeof text, "another text");
+    CU_ASSERT_STRING_EQUAL((const char *) index.entries[15].text.data, "pack/Class7");
     CU_ASSERT_EQUAL(name_index_put(&index, 0, bytes_of(""), &is_new), NAMES + 1);
     CU_ASSERT_TRUE(is_new);
     CU_ASSERT_EQUAL(name_index_put(&index, UINT64_MAX, bytes_of(""), &is_new), NAMES + 2);

@@ -493,6 +493,18 @@ static void test_chosen_classes(void)
     close_feed(feed);
 }
 
+/* A trace whose times go to the end of what 64 bits hold. */
+static void test_late_band(void)
+{
+    struct watch_phases phases = {.until_ns = UINT64_MAX};
+    struct watch_band band = {.steps = {0}};
+    double end = 18446744073709551616.0; /* 2^64 */
+    band.steps[WATCH_BAND_STEPS - 1] = 1;
+    CU_ASSERT_TRUE(watch_band_covers(&phases, &band, end, end));
+    CU_ASSERT_TRUE(watch_band_covers(&phases, &band, 0, 2 * end));
+    CU_ASSERT_FALSE(watch_band_covers(&phases, &band, 0, end / 2));
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("watch", NULL, NULL);
@@ -507,4 +519,5 @@ void add_suite(void)
     CU_add_test(suite, "search", test_search);
     CU_add_test(suite, "selection", test_selection);
     CU_add_test(suite, "chosen classes", test_chosen_classes);
+    CU_add_test(suite, "late band", test_late_band);
 }

@@ -60,8 +60,16 @@ jclass class_find(JNIEnv *jni, const char *name)
 {
     jthrowable of_program = exception_set_aside(jni);
     jclass class = (*jni)->FindClass(jni, name);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, class == NULL, THROWN_BY_LOOKUP);
     return class;
+}
+
+jweak object_weakly(JNIEnv *jni, jobject object)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    jweak reference = (*jni)->NewWeakGlobalRef(jni, object);
+    exception_restore(jni, of_program, reference == NULL, THROWN_BY_ALLOCATION);
+    return reference;
 }
 
 jfieldID class_field_once(JNIEnv *jni, _Atomic(jfieldID) *known, const char *class_name,
@@ -73,7 +81,7 @@ jfieldID class_field_once(JNIEnv *jni, _Atomic(jfieldID) *known, const char *cla
     jthrowable of_program = exception_set_aside(jni);
     jclass class = (*jni)->FindClass(jni, class_name);
     field = class != NULL ? (*jni)->GetFieldID(jni, class, name, descriptor) : NULL;
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, field == NULL, THROWN_BY_LOOKUP);
     (*jni)->DeleteLocalRef(jni, class);
     atomic_store(known, field);
     return field;

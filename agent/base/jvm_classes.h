@@ -24,6 +24,9 @@ jlong jvm_tag(jobject object);
 /* Returns a local reference to a class that the calling code sees, or NULL. Throws nothing, and a
  * pending exception stays. */
 jclass class_find(JNIEnv *jni, const char *name);
+/* Returns a new weak global reference; NULL: out of memory. Throws nothing, and a pending exception
+ * stays. */
+jweak object_weakly(JNIEnv *jni, jobject object);
 /* Returns the field of that class, looked up once and stored in *known; NULL: there is none. */
 jfieldID class_field_once(JNIEnv *jni, _Atomic(jfieldID) *known, const char *class_name,
                           const char *name, const char *descriptor);

@@ -173,7 +173,7 @@ static jint find_classes(JNIEnv *jni, jclass classes[CLASSES])
 {
     jint count = 0;
     for (size_t i = 0; i < CLASSES; i++)
-        if ((classes[count] = (*jni)->FindClass(jni, class_names[i])) != NULL)
+        if ((classes[count] = class_find(jni, class_names[i])) != NULL)
             count++;
     return count;
 }
@@ -181,9 +181,7 @@ static jint find_classes(JNIEnv *jni, jclass classes[CLASSES])
 const char *engine_proof(JNIEnv *jni, void (*switch_engine)(bool rewrite, bool hook))
 {
     jclass classes[CLASSES];
-    jthrowable of_program = exception_set_aside(jni);
     jint count = find_classes(jni, classes);
-    exception_restore(jni, of_program);
     proof.thread = pthread_self();
     proof.seen = 0;
     proof.fault[0] = '\0';

@@ -92,7 +92,7 @@ void collections_are_silent(JNIEnv *jni)
     if (tracer.java_major < JAVA_SILENT_AT_DEATH)
         return;
     fall_silent();
-    (*jni)->DeleteLocalRef(jni, (*jni)->FindClass(jni, "java/lang/Object"));
+    (*jni)->DeleteLocalRef(jni, class_find(jni, "java/lang/Object"));
     if (atomic_exchange(&tracer.in_collection, false))
         date();
 }

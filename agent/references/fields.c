@@ -193,7 +193,7 @@ static uint64_t look_up(struct session *session, JNIEnv *jni, const struct field
     jfieldID field = site->is_static
                          ? (*jni)->GetStaticFieldID(jni, class, site->name, site->descriptor)
                          : (*jni)->GetFieldID(jni, class, site->name, site->descriptor);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, field == NULL, THROWN_BY_LOOKUP);
     if (field != NULL)
         number = field_number_of_id(session, jni, class, field);
     (*jni)->DeleteLocalRef(jni, class);

@@ -42,6 +42,7 @@ import sampled_windows
 import simulate_cases
 import source_cases
 import stack_cases
+import stopped_cases
 import trace_text
 from session import Failure, Skip, answer, expect_line, finish, shown
 
@@ -468,6 +469,7 @@ TABLE.update(layout_cases.TABLE)
 TABLE.update(other_layout_cases.TABLE)
 TABLE.update(escape_cases.TABLE)
 TABLE.update(source_cases.TABLE)
+TABLE.update(stopped_cases.TABLE)
 TABLE.update(phase_cases.TABLE)
 TABLE.update(sampled_cases.TABLE)
 TABLE.update(sampled_sets.TABLE)

@@ -67,7 +67,8 @@ static void make_pending(JNIEnv *jni, jthrowable exception)
 void exception_restore(JNIEnv *jni, jthrowable of_program, bool failed,
                        enum exception_source source)
 {
-    jthrowable own = failed ? exception_set_aside(jni) : NULL;
+    bool pending = (*jni)->ExceptionCheck(jni); /* -Xcheck:jni wants it after a call of Java */
+    jthrowable own = failed && pending ? exception_set_aside(jni) : NULL;
     if (own != NULL && !is_thrown_by(jni, source, own))
         make_pending(jni, own); /* it is not the agent's */
     else

@@ -102,17 +102,44 @@ jint class_status(jclass class)
                : 0;
 }
 
+/* HotSpot grants no more (MaxJNILocalCapacity), and takes no memory for it. */
+#define MOST_REFERENCES 65536
+
+bool classes_loaded(JNIEnv *jni, jclass **classes, jint *count)
+{
+    if (!references_begin(jni, MOST_REFERENCES))
+        return false;
+    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, count, classes) == JVMTI_ERROR_NONE)
+        return true;
+    (*jni)->PopLocalFrame(jni, NULL);
+    return false;
+}
+
+void classes_loaded_done(JNIEnv *jni, jclass *classes)
+{
+    (*jni)->PopLocalFrame(jni, NULL);
+    jvm_free(classes);
+}
+
+bool references_begin(JNIEnv *jni, jint most)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    bool begun = (*jni)->PushLocalFrame(jni, most) == JNI_OK;
+    exception_restore(jni, of_program, !begun, THROWN_BY_ALLOCATION);
+    return begun;
+}
+
 bool class_each_loaded(JNIEnv *jni, loaded_class_visitor *visit, void *context)
 {
     jint count = 0;
     jclass *classes = NULL;
-    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
+    if (!classes_loaded(jni, &classes, &count))
         return false;
     for (jint i = 0; i < count; i++) {
         visit(context, jni, classes[i]);
         (*jni)->DeleteLocalRef(jni, classes[i]);
     }
-    jvm_free(classes);
+    classes_loaded_done(jni, classes);
     return true;
 }
 

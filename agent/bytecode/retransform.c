@@ -107,7 +107,7 @@ struct retransformed retransform_loaded(JNIEnv *jni, class_test *test, class_ref
     jint count = 0;
     jclass *classes = NULL;
     struct retransformed result = {.slices = 1};
-    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
+    if (!classes_loaded(jni, &classes, &count))
         return result;
     count = choose(jni, classes, count, test, refused);
     result.classes = (uint32_t) count;
@@ -115,9 +115,7 @@ struct retransformed retransform_loaded(JNIEnv *jni, class_test *test, class_ref
         result.slices = retransform_slices(classes, count, refused);
     else
         retransform(classes, count, refused);
-    for (jint i = 0; i < count; i++)
-        (*jni)->DeleteLocalRef(jni, classes[i]);
-    jvm_free(classes);
+    classes_loaded_done(jni, classes);
     return result;
 }
 

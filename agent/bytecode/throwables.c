@@ -95,8 +95,6 @@ void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni
     object_made(session, os, jni, part);
     if (part != NULL && stores_wanted(session))
         store_into_field(session, os, jni, object, part, backtrace_number(session, jni, field));
-    if (part != NULL)
-        part = part_traced(session, os, jni, part);
     bool framed = true;
     while (part != NULL && (framed = (*jni)->PushLocalFrame(jni, TRACE_REFERENCES) == JNI_OK))
         part = (*jni)->PopLocalFrame(jni, part_traced(session, os, jni, part));

@@ -435,6 +435,7 @@ void engine_phases_by(void (*hook)(struct session *session, bool on))
 static void enable_collections(const struct session *session, bool on)
 {
     if (!on) {
+        collections_watch_ends();
         holds_allow(false);
         engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
     }

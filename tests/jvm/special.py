@@ -12,6 +12,7 @@ import zipfile
 
 import advice_cases
 import class_fields
+import checked_cases
 import corner_cases
 import drivers
 import engine_choice_cases
@@ -32,6 +33,7 @@ import memory_cases
 import nominal_cases
 import other_agent
 import other_layout_cases
+import pause_cases
 import phase_cases
 import reference_cases
 import ring_cases
@@ -470,6 +472,8 @@ TABLE.update(other_layout_cases.TABLE)
 TABLE.update(escape_cases.TABLE)
 TABLE.update(source_cases.TABLE)
 TABLE.update(stopped_cases.TABLE)
+TABLE.update(pause_cases.TABLE)
+TABLE.update(checked_cases.TABLE)
 TABLE.update(phase_cases.TABLE)
 TABLE.update(sampled_cases.TABLE)
 TABLE.update(sampled_sets.TABLE)

@@ -102,9 +102,6 @@ jint class_status(jclass class)
                : 0;
 }
 
-/* HotSpot grants no more (MaxJNILocalCapacity), and takes no memory for it. */
-#define MOST_REFERENCES 65536
-
 bool classes_loaded(JNIEnv *jni, jclass **classes, jint *count)
 {
     if (!references_begin(jni, MOST_REFERENCES))
@@ -123,9 +120,8 @@ void classes_loaded_done(JNIEnv *jni, jclass *classes)
 
 bool references_begin(JNIEnv *jni, jint most)
 {
-    jthrowable of_program = exception_set_aside(jni);
-    bool begun = (*jni)->PushLocalFrame(jni, most) == JNI_OK;
-    exception_restore(jni, of_program, !begun, THROWN_BY_ALLOCATION);
+    bool begun = (*jni)->PushLocalFrame(jni, most) == JNI_OK; /* may be called with an exception */
+    exception_restore(jni, NULL, !begun, THROWN_BY_ALLOCATION);
     return begun;
 }
 

@@ -34,6 +34,8 @@ jfieldID class_field_once(JNIEnv *jni, _Atomic(jfieldID) *known, const char *cla
 jclass class_go_up(JNIEnv *jni, jclass class);
 /* Returns bits of JVMTI_CLASS_STATUS_...; 0: unknown. */
 jint class_status(jclass class);
+/* HotSpot grants no more (MaxJNILocalCapacity), and takes no memory for it. */
+#define MOST_REFERENCES 65536
 /* Begins a frame of local references for as many, which PopLocalFrame() ends. Returns false if
  * there is no room. Throws nothing, and a pending exception stays. */
 bool references_begin(JNIEnv *jni, jint most);

@@ -153,17 +153,16 @@ static jclass class_of_loader(JNIEnv *jni, jobject loader, const char *owner)
 {
     jint count = 0;
     jclass *classes = NULL, found = NULL;
+    if (!references_begin(jni, MOST_REFERENCES))
+        return NULL;
     if ((*tracer.jvmti)->GetClassLoaderClasses(tracer.jvmti, loader, &count, &classes) !=
         JVMTI_ERROR_NONE)
-        return NULL;
-    for (jint i = 0; i < count; i++) {
-        if (found == NULL && is_called(classes[i], owner))
+        count = 0;
+    for (jint i = 0; i < count && found == NULL; i++)
+        if (is_called(classes[i], owner))
             found = classes[i];
-        else
-            (*jni)->DeleteLocalRef(jni, classes[i]);
-    }
     jvm_free(classes);
-    return found;
+    return (*jni)->PopLocalFrame(jni, found);
 }
 
 /* Returns the calling class if it has this name, or a class of that name that it sees. */

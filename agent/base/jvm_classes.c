@@ -60,8 +60,16 @@ jclass class_find(JNIEnv *jni, const char *name)
 {
     jthrowable of_program = exception_set_aside(jni);
     jclass class = (*jni)->FindClass(jni, name);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, class == NULL, THROWN_BY_LOOKUP);
     return class;
+}
+
+jweak object_weakly(JNIEnv *jni, jobject object)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    jweak reference = (*jni)->NewWeakGlobalRef(jni, object);
+    exception_restore(jni, of_program, reference == NULL, THROWN_BY_ALLOCATION);
+    return reference;
 }
 
 jfieldID class_field_once(JNIEnv *jni, _Atomic(jfieldID) *known, const char *class_name,
@@ -73,7 +81,7 @@ jfieldID class_field_once(JNIEnv *jni, _Atomic(jfieldID) *known, const char *cla
     jthrowable of_program = exception_set_aside(jni);
     jclass class = (*jni)->FindClass(jni, class_name);
     field = class != NULL ? (*jni)->GetFieldID(jni, class, name, descriptor) : NULL;
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, field == NULL, THROWN_BY_LOOKUP);
     (*jni)->DeleteLocalRef(jni, class);
     atomic_store(known, field);
     return field;
@@ -94,17 +102,40 @@ jint class_status(jclass class)
                : 0;
 }
 
+bool classes_loaded(JNIEnv *jni, jclass **classes, jint *count)
+{
+    if (!references_begin(jni, MOST_REFERENCES))
+        return false;
+    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, count, classes) == JVMTI_ERROR_NONE)
+        return true;
+    (*jni)->PopLocalFrame(jni, NULL);
+    return false;
+}
+
+void classes_loaded_done(JNIEnv *jni, jclass *classes)
+{
+    (*jni)->PopLocalFrame(jni, NULL);
+    jvm_free(classes);
+}
+
+bool references_begin(JNIEnv *jni, jint most)
+{
+    bool begun = (*jni)->PushLocalFrame(jni, most) == JNI_OK; /* may be called with an exception */
+    exception_restore(jni, NULL, !begun, THROWN_BY_ALLOCATION);
+    return begun;
+}
+
 bool class_each_loaded(JNIEnv *jni, loaded_class_visitor *visit, void *context)
 {
     jint count = 0;
     jclass *classes = NULL;
-    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
+    if (!classes_loaded(jni, &classes, &count))
         return false;
     for (jint i = 0; i < count; i++) {
         visit(context, jni, classes[i]);
         (*jni)->DeleteLocalRef(jni, classes[i]);
     }
-    jvm_free(classes);
+    classes_loaded_done(jni, classes);
     return true;
 }
 

@@ -24,6 +24,9 @@ jlong jvm_tag(jobject object);
 /* Returns a local reference to a class that the calling code sees, or NULL. Throws nothing, and a
  * pending exception stays. */
 jclass class_find(JNIEnv *jni, const char *name);
+/* Returns a new weak global reference; NULL: out of memory. Throws nothing, and a pending exception
+ * stays. */
+jweak object_weakly(JNIEnv *jni, jobject object);
 /* Returns the field of that class, looked up once and stored in *known; NULL: there is none. */
 jfieldID class_field_once(JNIEnv *jni, _Atomic(jfieldID) *known, const char *class_name,
                           const char *name, const char *descriptor);
@@ -31,6 +34,15 @@ jfieldID class_field_once(JNIEnv *jni, _Atomic(jfieldID) *known, const char *cla
 jclass class_go_up(JNIEnv *jni, jclass class);
 /* Returns bits of JVMTI_CLASS_STATUS_...; 0: unknown. */
 jint class_status(jclass class);
+/* HotSpot grants no more (MaxJNILocalCapacity), and takes no memory for it. */
+#define MOST_REFERENCES 65536
+/* Begins a frame of local references for as many, which PopLocalFrame() ends. Returns false if
+ * there is no room. Throws nothing, and a pending exception stays. */
+bool references_begin(JNIEnv *jni, jint most);
+/* Lists the loaded classes, in a frame of local references. Returns false if the JVM does not. */
+bool classes_loaded(JNIEnv *jni, jclass **classes, jint *count);
+/* Ends that frame, and frees the list. */
+void classes_loaded_done(JNIEnv *jni, jclass *classes);
 /* Calls `visit` for each loaded class, and deletes the local references. Returns false if the JVM
  * does not list them. */
 typedef void loaded_class_visitor(void *context, JNIEnv *jni, jclass class);

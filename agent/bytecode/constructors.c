@@ -215,7 +215,7 @@ static void object_never_made(struct session *session, struct os_thread *os, JNI
     jobject other = id != 0 ? plain_bytes(jni, 0) : NULL;
     if (other != NULL)
         object_remember(session, os, jni, other, object_key(session, other), id);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, other == NULL, THROWN_BY_ALLOCATION);
     (*jni)->DeleteLocalRef(jni, other);
 }
 

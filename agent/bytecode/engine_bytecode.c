@@ -39,8 +39,8 @@ struct definition {
     bool archived; /* without the agent it would have come from the archive, linked */
 };
 
-/* Adds probes to the class file. */
-static void rewrite(JNIEnv *jni, jobject loader, const uint8_t *bytes, struct definition *class)
+/* Adds probes to the class file. Returns false if there is no memory for it. */
+static bool rewrite(JNIEnv *jni, jobject loader, const uint8_t *bytes, struct definition *class)
 {
     size_t length = 0;
     uint8_t *changed = class_hook_hidden(jni, loader, bytes, (size_t) class->length, &length);
@@ -51,21 +51,22 @@ static void rewrite(JNIEnv *jni, jobject loader, const uint8_t *bytes, struct de
         *class = (struct definition){array, 0, (jint) length, class->archived};
     }
     free(changed);
+    return changed == NULL || array != NULL;
 }
 
 static void prepare(JNIEnv *jni, jobject loader, jclass lookup, struct definition *class)
 {
-    uint8_t *bytes = class->length > 0 ? malloc((size_t) class->length) : NULL;
+    bool whole = class->offset >= 0 && class->length > 0 &&
+                 class->length <= (*jni)->GetArrayLength(jni, class->data) - class->offset;
+    uint8_t *bytes = whole ? malloc((size_t) class->length) : NULL;
     if (bytes == NULL)
         return;
     jthrowable of_program = exception_set_aside(jni);
     (*jni)->GetByteArrayRegion(jni, class->data, class->offset, class->length, (jbyte *) bytes);
-    if (!(*jni)->ExceptionCheck(jni)) {
-        if (loader == NULL)
-            class->archived = archived_class_has_lambda(lookup, bytes, (size_t) class->length);
-        rewrite(jni, loader, bytes, class);
-    }
-    exception_restore(jni, of_program);
+    if (loader == NULL)
+        class->archived = archived_class_has_lambda(lookup, bytes, (size_t) class->length);
+    bool written = rewrite(jni, loader, bytes, class);
+    exception_restore(jni, of_program, !written, THROWN_BY_ALLOCATION);
     free(bytes);
 }
 
@@ -77,7 +78,7 @@ static void announce(JNIEnv *jni, jclass class)
     event_class_load(class);
     stores_of_vm(jni, class);
     stores_of_constants(jni, class);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, false, THROWN_BY_NOTHING);
 }
 
 static jclass JNICALL define_class(JNIEnv *jni, jclass caller, jobject loader, jclass lookup,

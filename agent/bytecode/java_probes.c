@@ -412,7 +412,7 @@ bool java_probes_link(JNIEnv *jni, const struct options *options)
     linked = linked || (define_probes(jni, methods, shows) && link_methods(jni));
     if (!linked)
         (*jni)->ExceptionDescribe(jni);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, !linked, THROWN_BY_JAVA);
     if (!linked) {
         log_message("the class of the probes could not be defined");
         return false;

@@ -87,7 +87,7 @@ static void made(JNIEnv *jni, jobject object, bool filled)
     object_made_once(session, os, jni, object);
     if (filled && stores_wanted(session))
         stores_of_object(session, os, jni, object);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, false, THROWN_BY_NOTHING);
     object_probe_leave(os, jni);
 }
 
@@ -158,7 +158,7 @@ static void stored(JNIEnv *jni, jobject holder, jclass class, jfieldID field, jo
     jthrowable of_program = exception_set_aside(jni);
     store_into_field(session, os, jni, holder, value,
                      field_number_of_id(session, jni, class, field));
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, false, THROWN_BY_NOTHING);
     probe_leave(os);
 }
 

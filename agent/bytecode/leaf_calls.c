@@ -311,7 +311,7 @@ static bool prove(JNIEnv *jni, jclass probes)
 {
     jthrowable of_program = exception_set_aside(jni);
     bool proven = prove_own(jni, probes);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, !proven, THROWN_BY_JAVA);
     return proven;
 }
 

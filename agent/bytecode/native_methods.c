@@ -163,7 +163,7 @@ __attribute__((visibility("hidden"))) uintptr_t native_method_left(const uintptr
             method_counts_left(session, os, frame.method->number, how);
         else
             method_left(session, os, frame.method->number, how);
-        exception_restore(frame.jni, thrown);
+        exception_restore(frame.jni, thrown, false, THROWN_BY_NOTHING);
         probe_leave(os);
     }
     return frame.return_address;

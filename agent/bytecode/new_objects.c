@@ -173,26 +173,29 @@ jobject string_array(JNIEnv *jni, jobject string)
     return field != NULL ? (*jni)->GetObjectField(jni, string, field) : NULL;
 }
 
-static void made_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
+/* Returns false if there are no more local references. */
+static bool made_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
                         jint dimensions)
 {
     object_made(session, os, jni, array);
     if (array == NULL || dimensions <= 1)
-        return;
+        return true;
+    bool all = true;
     jsize length = (*jni)->GetArrayLength(jni, array);
-    for (jsize i = 0; i < length; i++) {
+    for (jsize i = 0; i < length && all; i++) {
         if ((*jni)->PushLocalFrame(jni, 16) != JNI_OK)
-            return;
+            return false;
         jobject element = (*jni)->GetObjectArrayElement(jni, array, i);
-        made_arrays(session, os, jni, element, dimensions - 1);
+        all = made_arrays(session, os, jni, element, dimensions - 1);
         (*jni)->PopLocalFrame(jni, NULL);
     }
+    return all;
 }
 
 void object_made_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
                         jint dimensions)
 {
     jthrowable of_program = exception_set_aside(jni);
-    made_arrays(session, os, jni, array, dimensions);
-    exception_restore(jni, of_program);
+    bool all = made_arrays(session, os, jni, array, dimensions);
+    exception_restore(jni, of_program, !all, THROWN_BY_ALLOCATION);
 }

@@ -93,7 +93,7 @@ uint64_t object_size_of_class(struct class_cache_entry *known, JNIEnv *jni, jcla
     jthrowable of_program = exception_set_aside(jni);
     jobject like = plain_object(jni, class);
     uint64_t size = like != NULL ? size_of(known, class, like) : 0;
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, like == NULL, THROWN_BY_ALLOCATION);
     (*jni)->DeleteLocalRef(jni, like);
     return size;
 }

@@ -318,7 +318,7 @@ static jobject field_of(JNIEnv *jni, jobject object, const char *name, const cha
     jclass class = object != NULL ? (*jni)->GetObjectClass(jni, object) : NULL;
     jfieldID field = class != NULL ? (*jni)->GetFieldID(jni, class, name, descriptor) : NULL;
     jobject value = field != NULL ? (*jni)->GetObjectField(jni, object, field) : NULL;
-    exception_restore(jni, NULL); /* there is no such field */
+    exception_restore(jni, NULL, field == NULL, THROWN_BY_LOOKUP); /* there is none */
     (*jni)->DeleteLocalRef(jni, class);
     return value;
 }
@@ -335,7 +335,7 @@ static uint64_t name_of_iteration(struct session *session, JNIEnv *jni, jobject 
         (*jni)->GetStringUTFRegion(jni, name, 0, (*jni)->GetStringLength(jni, name), text);
     (*jni)->DeleteLocalRef(jni, name);
     (*jni)->DeleteLocalRef(jni, kind);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, false, THROWN_BY_NOTHING);
     return phase_name(session, strcmp(text, "WARMUP") == 0 ? "warmup" : "measure");
 }
 

@@ -107,7 +107,7 @@ struct retransformed retransform_loaded(JNIEnv *jni, class_test *test, class_ref
     jint count = 0;
     jclass *classes = NULL;
     struct retransformed result = {.slices = 1};
-    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
+    if (!classes_loaded(jni, &classes, &count))
         return result;
     count = choose(jni, classes, count, test, refused);
     result.classes = (uint32_t) count;
@@ -115,9 +115,7 @@ struct retransformed retransform_loaded(JNIEnv *jni, class_test *test, class_ref
         result.slices = retransform_slices(classes, count, refused);
     else
         retransform(classes, count, refused);
-    for (jint i = 0; i < count; i++)
-        (*jni)->DeleteLocalRef(jni, classes[i]);
-    jvm_free(classes);
+    classes_loaded_done(jni, classes);
     return result;
 }
 
@@ -173,7 +171,7 @@ static jint find_classes(JNIEnv *jni, jclass classes[CLASSES])
 {
     jint count = 0;
     for (size_t i = 0; i < CLASSES; i++)
-        if ((classes[count] = (*jni)->FindClass(jni, class_names[i])) != NULL)
+        if ((classes[count] = class_find(jni, class_names[i])) != NULL)
             count++;
     return count;
 }
@@ -181,9 +179,7 @@ static jint find_classes(JNIEnv *jni, jclass classes[CLASSES])
 const char *engine_proof(JNIEnv *jni, void (*switch_engine)(bool rewrite, bool hook))
 {
     jclass classes[CLASSES];
-    jthrowable of_program = exception_set_aside(jni);
     jint count = find_classes(jni, classes);
-    exception_restore(jni, of_program);
     proof.thread = pthread_self();
     proof.seen = 0;
     proof.fault[0] = '\0';

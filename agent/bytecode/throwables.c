@@ -21,6 +21,9 @@
 /* A part of a stack trace as HotSpot fills it begins with at least so many arrays of its own. */
 enum { FIRST_ARRAYS = 2 };
 
+/* Local references of a part: its elements, and its class. */
+enum { TRACE_REFERENCES = 64 };
+
 static bool is_array(JNIEnv *jni, jobject object)
 {
     jclass class = (*jni)->GetObjectClass(jni, object);
@@ -92,11 +95,10 @@ void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni
     object_made(session, os, jni, part);
     if (part != NULL && stores_wanted(session))
         store_into_field(session, os, jni, object, part, backtrace_number(session, jni, field));
-    if (part != NULL)
-        part = part_traced(session, os, jni, part);
-    while (part != NULL && (*jni)->PushLocalFrame(jni, 32) == JNI_OK)
+    bool framed = true;
+    while (part != NULL && (framed = (*jni)->PushLocalFrame(jni, TRACE_REFERENCES) == JNI_OK))
         part = (*jni)->PopLocalFrame(jni, part_traced(session, os, jni, part));
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, !framed, THROWN_BY_ALLOCATION);
     os->bytecode.recent = recent;
 }
 

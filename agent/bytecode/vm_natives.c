@@ -112,10 +112,7 @@ bool natives_replace(JNIEnv *jni, jclass class, const JNINativeMethod *method, v
                      const char *symbol, void **original)
 {
     *original = dlsym(library, symbol);
-    jthrowable of_program = exception_set_aside(jni);
-    bool done = *original != NULL && class != NULL && natives_register(jni, class, method, 1);
-    exception_restore(jni, of_program);
-    return done;
+    return *original != NULL && class != NULL && natives_register(jni, class, method, 1);
 }
 
 static jobject JNICALL allocate_instance(JNIEnv *jni, jobject unsafe, jclass class)
@@ -128,10 +125,8 @@ static bool intercept_unsafe(JNIEnv *jni)
 {
     static char name[] = "allocateInstance", descriptor[] = "(Ljava/lang/Class;)Ljava/lang/Object;";
     const JNINativeMethod method = {name, descriptor, (void *) (uintptr_t) allocate_instance};
-    jthrowable of_program = exception_set_aside(jni);
     jclass class = class_find(jni, "jdk/internal/misc/Unsafe");
     bool done = class != NULL && natives_register(jni, class, &method, 1);
-    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, class);
     return done;
 }
@@ -142,7 +137,7 @@ void vm_natives_intercept(JNIEnv *jni)
     if (!internal_is_allowed(INTERNAL_REFLECT))
         return;
     void *library = done ? NULL : dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-    jclass class = library != NULL ? (*jni)->FindClass(jni, "java/lang/Class") : NULL;
+    jclass class = library != NULL ? class_find(jni, "java/lang/Class") : NULL;
     for (size_t i = 0; i < NATIVE_COUNT && class != NULL; i++)
         done |= natives_replace(
             jni, class,
@@ -177,22 +172,36 @@ static void register_now(JNIEnv *jni)
         (*jni)->RegisterNatives(jni, linking.class, linking.methods, linking.count) == JNI_OK;
 }
 
-static bool register_quietly(JNIEnv *jni)
+static void call_link(JNIEnv *jni)
 {
     jmethodID link =
         (*jni)->GetStaticMethodID(jni, linking.probes, "link", "(Ljava/lang/String;)V");
     jstring name = (*jni)->NewStringUTF(jni, "probe");
-    if (link == NULL || name == NULL)
-        return false;
     linking.thread = pthread_self();
-    linking.registered = false;
     linking.wanted = true;
-    if (jni_calls_link(register_now)) {
+    if (link != NULL && name != NULL && jni_calls_link(register_now)) {
         (*jni)->CallStaticVoidMethod(jni, linking.probes, link, name);
         jni_calls_link(NULL);
     }
     (*jni)->DeleteLocalRef(jni, name);
+}
+
+static bool register_quietly(JNIEnv *jni)
+{
+    linking.registered = false;
+    jthrowable of_program = exception_set_aside(jni);
+    call_link(jni);
+    exception_restore(jni, of_program, !linking.registered, THROWN_BY_JAVA);
     return linking.registered;
+}
+
+static bool register_aloud(JNIEnv *jni)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    bool done =
+        (*jni)->RegisterNatives(jni, linking.class, linking.methods, linking.count) == JNI_OK;
+    exception_restore(jni, of_program, !done, THROWN_BY_LOOKUP);
+    return done;
 }
 
 void natives_link_by(jclass probes)
@@ -205,5 +214,5 @@ bool natives_register(JNIEnv *jni, jclass class, const JNINativeMethod *methods,
     linking.class = class;
     linking.methods = methods;
     linking.count = count;
-    return register_quietly(jni) || (*jni)->RegisterNatives(jni, class, methods, count) == JNI_OK;
+    return register_quietly(jni) || register_aloud(jni);
 }

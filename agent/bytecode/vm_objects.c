@@ -119,7 +119,7 @@ static bool has_object_clone(JNIEnv *jni, jclass class)
 {
     jthrowable of_program = exception_set_aside(jni);
     jmethodID method = (*jni)->GetMethodID(jni, class, "clone", "()Ljava/lang/Object;");
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, method == NULL, THROWN_BY_LOOKUP);
     return method != NULL && method_owner_passes(jni, method, is_object);
 }
 

@@ -75,7 +75,7 @@ static void renew(struct os_thread *os, JNIEnv *jni)
     jthrowable of_program = exception_set_aside(jni);
     jbyteArray bytes = new_bytes(jni, CANARY_BYTES);
     jobject object = bytes != NULL ? (*jni)->NewGlobalRef(jni, bytes) : NULL;
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, object == NULL, THROWN_BY_ALLOCATION);
     (*jni)->DeleteLocalRef(jni, bytes);
     if (object != NULL && !move_to(os, jni, object))
         (*jni)->DeleteGlobalRef(jni, object);

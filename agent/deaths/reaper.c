@@ -208,10 +208,10 @@ static jweak sentinel;
 /* Called once per process, on a Java thread. */
 static void sentinel_make(JNIEnv *jni)
 {
+    jthrowable of_program = exception_set_aside(jni);
     jbyteArray object = (*jni)->NewByteArray(jni, 0);
-    if (object == NULL)
-        return;
-    sentinel = (*jni)->NewWeakGlobalRef(jni, object);
+    sentinel = object != NULL ? (*jni)->NewWeakGlobalRef(jni, object) : NULL;
+    exception_restore(jni, of_program, sentinel == NULL, THROWN_BY_ALLOCATION);
     (*jni)->DeleteLocalRef(jni, object);
 }
 
@@ -502,7 +502,7 @@ jthread agent_thread_new(JNIEnv *jni, const char *name_text)
             thread = (*jni)->NewObject(jni, class, init, groups[0], name);
         (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) groups);
     }
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, thread == NULL, THROWN_BY_JAVA);
     return thread;
 }
 

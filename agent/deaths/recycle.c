@@ -71,7 +71,7 @@ static bool prove(struct os_thread *os, JNIEnv *jni, jweak cleared)
     jbyteArray object = (*jni)->NewByteArray(jni, 0);
     jweak own = object != NULL ? (*jni)->NewWeakGlobalRef(jni, object) : NULL;
     bool so = own != NULL && shows(os, jni, cleared, object, own);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, own == NULL, THROWN_BY_ALLOCATION);
     if (own != NULL)
         (*jni)->DeleteWeakGlobalRef(jni, own);
     (*jni)->DeleteLocalRef(jni, object);
@@ -164,7 +164,7 @@ jweak recycle_make(struct os_thread *os, JNIEnv *jni, jobject object)
     jthrowable of_program = exception_set_aside(jni);
     while (count < wanted && (made[count] = (*jni)->NewWeakGlobalRef(jni, object)) != NULL)
         count++;
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, count < wanted, THROWN_BY_ALLOCATION);
     if (count > 1 && !keep_for_later(os, batch, made + 1, count - 1))
         while (count > 1)
             (*jni)->DeleteWeakGlobalRef(jni, made[--count]);

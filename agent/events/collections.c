@@ -14,6 +14,7 @@
 #define COUNTERS_LEAST 2
 
 static struct {
+    _Atomic bool runs; /* announcements are wanted */
     _Atomic bool all_announced;
     const volatile int64_t *counters[COUNTERS];
     size_t counters_used;    /* 0: the JVM has no counters */
@@ -40,11 +41,25 @@ static void find_counters(void)
 
 void collections_watch(void)
 {
+    atomic_store(&watch.runs, true);
     atomic_store(&watch.all_announced, collector_announces_all());
     if (atomic_load(&watch.all_announced) && tracer.java_major < JAVA_SILENT_AT_DEATH)
         return;
     find_counters();
     atomic_store(&watch.counted, count());
+}
+
+void collections_watch_ends(void)
+{
+    atomic_store(&watch.runs, false);
+}
+
+bool collections_are_dated(void)
+{
+    if (!atomic_load_explicit(&watch.runs, memory_order_relaxed))
+        return false;
+    collections_notice();
+    return true;
 }
 
 /* Returns true if this thread ends the JVM. The launcher's thread has this name while it waits for
@@ -92,7 +107,7 @@ void collections_are_silent(JNIEnv *jni)
     if (tracer.java_major < JAVA_SILENT_AT_DEATH)
         return;
     fall_silent();
-    (*jni)->DeleteLocalRef(jni, (*jni)->FindClass(jni, "java/lang/Object"));
+    (*jni)->DeleteLocalRef(jni, class_find(jni, "java/lang/Object"));
     if (atomic_exchange(&tracer.in_collection, false))
         date();
 }

@@ -11,6 +11,8 @@
 
 /* Call when a session's events begin. */
 void collections_watch(void);
+/* Call before announcements are switched off. */
+void collections_watch_ends(void);
 /* JVMTI's events, in a pause: they only update stamps and counts. */
 void collection_begins(void);
 void collection_ends(void);
@@ -21,5 +23,7 @@ void collections_are_silent(JNIEnv *jni);
 /* Call after an object was found dead. If an unannounced collection may have found it, that
  * collection is recorded as ending now. */
 void collections_notice(void);
+/* Returns true if the last collection has its date: collections are announced, or noticed now. */
+bool collections_are_dated(void);
 
 #endif

@@ -42,7 +42,7 @@ static void JNICALL on_vm_object_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thr
 {
     jthrowable of_program = exception_set_aside(jni); /* the native method may return with one */
     atomic_load(&prepared_engine)->vm_object_alloc(jvmti, jni, thread, object, class, size);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, false, THROWN_BY_NOTHING);
 }
 
 static void JNICALL on_object_free(jvmtiEnv *jvmti, jlong tag)
@@ -157,10 +157,8 @@ static void load_carrier_classes(JNIEnv *jni)
     static _Atomic bool loaded;
     if (tracer.java_major >= JAVA_WAITS_OPENLY || atomic_exchange(&loaded, true))
         return;
-    jthrowable of_program = exception_set_aside(jni);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        (*jni)->DeleteLocalRef(jni, (*jni)->FindClass(jni, names[i]));
-    exception_restore(jni, of_program);
+        (*jni)->DeleteLocalRef(jni, class_find(jni, names[i]));
 }
 
 static void JNICALL on_virtual_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
@@ -437,6 +435,7 @@ void engine_phases_by(void (*hook)(struct session *session, bool on))
 static void enable_collections(const struct session *session, bool on)
 {
     if (!on) {
+        collections_watch_ends();
         holds_allow(false);
         engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
     }

@@ -158,15 +158,15 @@ void engine_jvmti_advance(JNIEnv *jni)
     jthrowable of_program = exception_set_aside(jni);
     atomic_store(&is_advancing, true);
     engine_notify(true, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
-    for (int i = 0; i < ADVANCES_MOST && atomic_load(&is_advancing); i++) {
+    bool failed = false;
+    for (int i = 0; i < ADVANCES_MOST && atomic_load(&is_advancing) && !failed; i++) {
         jobject array = (*jni)->NewByteArray(jni, ADVANCE_BYTES);
-        if (array == NULL)
-            break;
+        failed = array == NULL;
         (*jni)->DeleteLocalRef(jni, array);
     }
     engine_notify(false, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
     atomic_store(&is_advancing, false);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, failed, THROWN_BY_ALLOCATION);
 }
 
 static void set_callbacks(jvmtiEventCallbacks *callbacks)

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include "agent/base/java_versions.h"
+#include "agent/events/collections.h"
 #include "agent/events/engine.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/classes.h"
@@ -153,12 +154,14 @@ static void end_batch(struct session *session)
     session->free_batch.open = false;
 }
 
-/* The start snapshot's clock is frozen, except for streams of virtual threads that change their
- * carriers. Objects that those have allocated do not die earlier. */
+/* Returns the time of deaths that a collection found: never before this batch or the last one, as
+ * there are two sources. The start snapshot's clock is frozen, except for streams of virtual
+ * threads that change their carriers. Objects that those have allocated do not die earlier. */
 static uint64_t stamp_of_free(const struct session *session, uint64_t stamp)
 {
     uint64_t latest = atomic_load_explicit(&session->stamps.latest_frozen, memory_order_acquire);
-    return stamp > latest ? stamp : latest;
+    stamp = stamp > latest ? stamp : latest;
+    return stamp > session->free_batch.stamp ? stamp : session->free_batch.stamp;
 }
 
 static void note_frees(struct session *session, uint64_t stamp, uint64_t raw, uint64_t collection)
@@ -169,12 +172,21 @@ static void note_frees(struct session *session, uint64_t stamp, uint64_t raw, ui
     atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
 }
 
-/* The JVM reports the dead objects of a collection one by one, some time after it. */
-void event_freed(struct session *session, uint64_t object)
+/* While a trace ends collections have no date any more. */
+static uint64_t stamp_of_found(const struct session *session, uint64_t raw)
 {
     uint64_t frozen = atomic_load_explicit(&session->stamps.frozen, memory_order_acquire);
-    uint64_t raw = clock_raw_unordered();
-    uint64_t stamp = frozen != 0 ? tracer_stamp_without_clock(frozen) : raw - tracer.scale.zero;
+    if (!collections_are_dated())
+        return frozen != 0 ? tracer_stamp_without_clock(frozen) : raw - tracer.scale.zero;
+    uint64_t stamp = stamp_of_collection(session);
+    return stamp > session->stamps.first ? stamp : session->stamps.first;
+}
+
+/* The JVM reports the dead objects of a collection one by one, some time after it. They have its
+ * time, as those have whose references were cleared: a pause is one collection. */
+void event_freed(struct session *session, uint64_t object)
+{
+    uint64_t raw = clock_raw_unordered(), stamp = stamp_of_found(session, raw);
     uint64_t collection = atomic_load_explicit(&tracer.collections, memory_order_relaxed);
     if (session->free_batch.open && (collection != session->free_batch.collection ||
                                      raw - session->free_batch.raw > session->free_batch.gap))
@@ -225,9 +237,7 @@ void event_given_up(struct session *session, uint64_t object, uint64_t threshold
     uint64_t *room = live_reserve(session->map, session->frees, 5);
     if (room == NULL)
         return;
-    uint64_t stamp = stamp_of_free(session, tracer_stamp(session));
-    session->free_batch.stamp =
-        stamp > session->free_batch.stamp ? stamp : session->free_batch.stamp;
+    session->free_batch.stamp = stamp_of_free(session, tracer_stamp(session));
     room[0] = live_word(STEP_LIVE_FACT, session->free_batch.stamp);
     room[1] = STEP_LIVE_GIVEN_UP;
     room[2] = STEP_LIVE_GIVEN_UP_BYTES;
@@ -257,9 +267,6 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
     if (session->free_batch.open && collection != session->free_batch.collection)
         end_batch(session);
     stamp = stamp_of_free(session, stamp);
-    if (session->free_batch.stamp >
-        stamp) /* never before this batch or the last one: there are two sources */
-        stamp = session->free_batch.stamp;
     size_t written = 0;
     while (written < count) {
         uint64_t *room = live_reserve(session->map, session->frees, 1);

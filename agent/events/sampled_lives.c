@@ -247,7 +247,7 @@ static struct awaited choose(struct session *session, struct awaited added)
 
 void sampled_lives_add(struct session *session, JNIEnv *jni, jobject object, uint64_t id)
 {
-    struct awaited added = {.id = id, .weak = (*jni)->NewWeakGlobalRef(jni, object)};
+    struct awaited added = {.id = id, .weak = object_weakly(jni, object)};
     jweak dead[DEAD_PER_SAMPLE];
     event_frees_enter();
     bool is_awaited = lives.session == session->number;

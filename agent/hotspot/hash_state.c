@@ -69,7 +69,7 @@ static bool draw(JNIEnv *jni, uint32_t hashes[HASH_WORDS])
         hashes[i] = (uint32_t) hash;
         (*jni)->DeleteLocalRef(jni, object);
     }
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, !drawn, THROWN_BY_ALLOCATION);
     return drawn;
 }
 
@@ -79,7 +79,7 @@ static void prove(JNIEnv *jni)
     jint drawn = 0;
     jthrowable of_program = exception_set_aside(jni);
     jobject object = (*jni)->NewByteArray(jni, 0);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, object == NULL, THROWN_BY_ALLOCATION);
     if (object == NULL)
         return;
     hash_state_enter();

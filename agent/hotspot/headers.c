@@ -195,7 +195,7 @@ static bool find_layout(JNIEnv *jni, bool words)
     jclass element = class_find(jni, "java/lang/Object");
     bool found =
         element != NULL && find_sizes(jni, element) && (!words || find_words(jni, element));
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, !found, THROWN_BY_ALLOCATION);
     (*jni)->DeleteLocalRef(jni, element);
     return found;
 }

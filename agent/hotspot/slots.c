@@ -33,7 +33,7 @@ static bool is_so(JNIEnv *jni)
     bool so = false;
     for (int i = 0; i < ATTEMPTS && !so && again != NULL && other != NULL; i++)
         so = are_as_expected(one, again, other);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, again == NULL || other == NULL, THROWN_BY_ALLOCATION);
     (*jni)->DeleteLocalRef(jni, again);
     (*jni)->DeleteLocalRef(jni, other);
     (*jni)->DeleteLocalRef(jni, one);

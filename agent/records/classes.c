@@ -325,7 +325,7 @@ static uint64_t add_class(JNIEnv *jni, jclass mirror, const char *signature)
     if (class == NULL || !set_class_name(class, signature))
         return 0;
     class->loader = loader_of_class(mirror);
-    atomic_store(&class->mirror, (*jni)->NewWeakGlobalRef(jni, mirror));
+    atomic_store(&class->mirror, object_weakly(jni, mirror));
     return index;
 }
 
@@ -556,15 +556,15 @@ bool class_is_of_application(JNIEnv *jni, jobject loader)
     static _Atomic(jobject) platform;
     if (atomic_load(&platform) == NULL) {
         jthrowable of_program = exception_set_aside(jni);
-        jclass class = (*jni)->FindClass(jni, "java/lang/ClassLoader");
+        jclass class = class_find(jni, "java/lang/ClassLoader");
         jmethodID get = class != NULL
                             ? (*jni)->GetStaticMethodID(jni, class, "getPlatformClassLoader",
                                                         "()Ljava/lang/ClassLoader;")
                             : NULL;
         jobject found = get != NULL ? (*jni)->CallStaticObjectMethod(jni, class, get) : NULL;
+        exception_restore(jni, of_program, found == NULL, THROWN_BY_JAVA);
         if (found != NULL)
             atomic_store(&platform, (*jni)->NewGlobalRef(jni, found));
-        exception_restore(jni, of_program);
         (*jni)->DeleteLocalRef(jni, found);
         (*jni)->DeleteLocalRef(jni, class);
     }

@@ -113,7 +113,7 @@ void layout_define(struct session *session, JNIEnv *jni, jclass mirror, uint64_t
         (*jni)->DeleteLocalRef(jni, above);
         above = next;
     }
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, false, THROWN_BY_NOTHING);
     pthread_mutex_unlock(&layouts.lock);
 }
 

@@ -49,7 +49,7 @@ static jfieldID static_field(JNIEnv *jni, jclass class, const char *name, const 
 {
     jthrowable of_program = exception_set_aside(jni);
     jfieldID field = (*jni)->GetStaticFieldID(jni, class, name, descriptor);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, field == NULL, THROWN_BY_LOOKUP);
     return field;
 }
 
@@ -79,9 +79,10 @@ static bool offsets_follow(JNIEnv *jni)
         uint64_t wanted = field != NULL ? static_number(jni, class, rows[i].offset) : 0;
         so = wanted != 0 && offset_of(field) == wanted;
     }
-    exception_restore(jni, of_program);
+    so = so && class != NULL;
+    exception_restore(jni, of_program, !so, THROWN_BY_LOOKUP);
     (*jni)->DeleteLocalRef(jni, class);
-    return so && class != NULL;
+    return so;
 }
 
 /* An id has two bits beside the offset, and three in JVMs that have value classes. */

@@ -153,17 +153,16 @@ static jclass class_of_loader(JNIEnv *jni, jobject loader, const char *owner)
 {
     jint count = 0;
     jclass *classes = NULL, found = NULL;
+    if (!references_begin(jni, MOST_REFERENCES))
+        return NULL;
     if ((*tracer.jvmti)->GetClassLoaderClasses(tracer.jvmti, loader, &count, &classes) !=
         JVMTI_ERROR_NONE)
-        return NULL;
-    for (jint i = 0; i < count; i++) {
-        if (found == NULL && is_called(classes[i], owner))
+        count = 0;
+    for (jint i = 0; i < count && found == NULL; i++)
+        if (is_called(classes[i], owner))
             found = classes[i];
-        else
-            (*jni)->DeleteLocalRef(jni, classes[i]);
-    }
     jvm_free(classes);
-    return found;
+    return (*jni)->PopLocalFrame(jni, found);
 }
 
 /* Returns the calling class if it has this name, or a class of that name that it sees. */
@@ -193,7 +192,7 @@ static uint64_t look_up(struct session *session, JNIEnv *jni, const struct field
     jfieldID field = site->is_static
                          ? (*jni)->GetStaticFieldID(jni, class, site->name, site->descriptor)
                          : (*jni)->GetFieldID(jni, class, site->name, site->descriptor);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, field == NULL, THROWN_BY_LOOKUP);
     if (field != NULL)
         number = field_number_of_id(session, jni, class, field);
     (*jni)->DeleteLocalRef(jni, class);

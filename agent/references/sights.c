@@ -173,7 +173,7 @@ static bool make(JNIEnv *jni, jclass probes)
     bool made = field != NULL && is_proven(jni, sight, show);
     if (made)
         (*jni)->SetStaticObjectField(jni, probes, field, sight);
-    exception_restore(jni, of_program);
+    exception_restore(jni, of_program, !made, THROWN_BY_JAVA);
     (*jni)->DeleteLocalRef(jni, sight);
     (*jni)->DeleteLocalRef(jni, class);
     return made;

@@ -69,13 +69,12 @@ uint64_t memory_limit_bytes(void)
     return limit_bytes != 0 ? limit_bytes : UINT64_MAX;
 }
 
-bool memory_limit_report(void)
+void memory_limit_report(void)
 {
     if (limit_bytes == 0)
-        return false;
+        return;
     fprintf(stderr,
             "steptrace: what is in it needs more memory than the limit of %s "
             "(--memory=SIZE sets another)\n",
             quantity_of_bytes((double) limit_bytes).text);
-    return true;
 }

@@ -21,8 +21,8 @@ void memory_limit_lift(void);
 
 /* Returns the limit in bytes; UINT64_MAX: none. */
 uint64_t memory_limit_bytes(void);
-/* Returns true if a limit is in force, after reporting on stderr what it is and how to raise it. */
-bool memory_limit_report(void);
+/* If a limit is in force, reports on stderr what it is and how to raise it. */
+void memory_limit_report(void);
 
 #define MEMORY_ROW                                                                                 \
     {                                                                                              \

@@ -31,7 +31,8 @@ static int exit_code_of(enum step_status status)
     case STEP_STATUS_FORMAT:
         return EXIT_BAD_INPUT;
     case STEP_STATUS_NO_MEMORY:
-        return memory_limit_report() ? EXIT_BAD_INPUT : EXIT_FAILED;
+        memory_limit_report(); /* the trace may be whole */
+        return EXIT_FAILED;
     default:
         return EXIT_FAILED;
     }

@@ -2,8 +2,12 @@
 /* The agent with faults.  In a JVM that does not announce all its collections: with
  * STEPTRACE_ANNOUNCED=N in the environment it hears of the first N of them only.  The objects move
  * all the same.  The linker puts these functions before the agent's own (--wrap). */
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/tracer.h"
 #include "agent/deaths/recycle.h"
 #include "agent/records/hold.h"
@@ -43,6 +47,91 @@ bool __wrap_frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct fr
     if (text != NULL && atomic_fetch_add(&walks, 1) >= strtoul(text, NULL, 10))
         *key = first;
     return true;
+}
+
+/* STEPTRACE_STOPS=N: a thread that calls itself "stop NUMBER" is stopped by an exception in each
+ * group of the agent's calls, N times, and once for each NUMBER. */
+#define GROUPS 64
+
+jthrowable __real_exception_set_aside(JNIEnv *jni);
+jthrowable __wrap_exception_set_aside(JNIEnv *jni);
+
+static struct {
+    const void *place;
+    unsigned long stops;
+} groups[GROUPS];
+static unsigned long stop_count;
+static _Thread_local bool stopping;
+
+static jvmtiEnv *signalling(JNIEnv *jni)
+{
+    static jvmtiEnv *jvmti;
+    const jvmtiCapabilities wanted = {.can_signal_thread = 1};
+    JavaVM *vm = NULL;
+    if (jvmti == NULL && (*jni)->GetJavaVM(jni, &vm) == JNI_OK &&
+        (*vm)->GetEnv(vm, (void **) &jvmti, JVMTI_VERSION_11) == JNI_OK)
+        (*jvmti)->AddCapabilities(jvmti, &wanted);
+    return jvmti;
+}
+
+/* Returns true if this group is to have one more stop. */
+static bool group_counts(const void *place, unsigned long most)
+{
+    size_t i = 0;
+    while (i < GROUPS - 1 && groups[i].place != NULL && groups[i].place != place)
+        i++;
+    groups[i].place = place;
+    return groups[i].stops < most && ++groups[i].stops != 0;
+}
+
+static bool is_asked_for(unsigned long *number)
+{
+    char name[16] = "";
+    if (pthread_getname_np(pthread_self(), name, sizeof name) != 0 ||
+        strncmp(name, "stop ", 5) != 0)
+        return false;
+    *number = strtoul(name + 5, NULL, 10);
+    return true;
+}
+
+static void tell_stops(void)
+{
+    size_t count = 0;
+    while (count < GROUPS && groups[count].place != NULL)
+        count++;
+    fprintf(stderr, "stops %lu groups %zu\n", stop_count, count);
+}
+
+static void stop_self(JNIEnv *jni)
+{
+    jthread self = NULL;
+    jvmtiEnv *jvmti = signalling(jni);
+    jclass class = (*jni)->FindClass(jni, "java/lang/IllegalThreadStateException");
+    jobject exception = (*jni)->AllocObject(jni, class);
+    if (stop_count++ == 0)
+        atexit(tell_stops);
+    (*jvmti)->GetCurrentThread(jvmti, &self);
+    if ((*jvmti)->StopThread(jvmti, self, exception) != JVMTI_ERROR_NONE)
+        abort();
+    (*jni)->DeleteLocalRef(jni, self);
+    (*jni)->DeleteLocalRef(jni, exception);
+    (*jni)->DeleteLocalRef(jni, class);
+}
+
+jthrowable __wrap_exception_set_aside(JNIEnv *jni)
+{
+    static _Thread_local unsigned long next;
+    const char *text = getenv("STEPTRACE_STOPS");
+    unsigned long number;
+    jthrowable of_program = __real_exception_set_aside(jni);
+    if (text == NULL || stopping || of_program != NULL || !is_asked_for(&number) ||
+        number != next || !group_counts(__builtin_return_address(0), strtoul(text, NULL, 10)))
+        return of_program;
+    stopping = true;
+    next++;
+    stop_self(jni);
+    stopping = false;
+    return NULL;
 }
 
 /* As long as it is asked for at all, collections are counted right after it. */

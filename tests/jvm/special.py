@@ -12,6 +12,7 @@ import zipfile
 
 import advice_cases
 import class_fields
+import checked_cases
 import corner_cases
 import drivers
 import engine_choice_cases
@@ -32,6 +33,7 @@ import memory_cases
 import nominal_cases
 import other_agent
 import other_layout_cases
+import pause_cases
 import phase_cases
 import reference_cases
 import ring_cases
@@ -42,6 +44,7 @@ import sampled_windows
 import simulate_cases
 import source_cases
 import stack_cases
+import stopped_cases
 import trace_text
 from session import Failure, Skip, answer, expect_line, finish, shown
 
@@ -468,6 +471,9 @@ TABLE.update(layout_cases.TABLE)
 TABLE.update(other_layout_cases.TABLE)
 TABLE.update(escape_cases.TABLE)
 TABLE.update(source_cases.TABLE)
+TABLE.update(stopped_cases.TABLE)
+TABLE.update(pause_cases.TABLE)
+TABLE.update(checked_cases.TABLE)
 TABLE.update(phase_cases.TABLE)
 TABLE.update(sampled_cases.TABLE)
 TABLE.update(sampled_sets.TABLE)

@@ -327,6 +327,9 @@ enum step_status step_decoding_decode(struct step_decoding *decoding, uint32_t i
     column->state = status == STEP_STATUS_OK ? STEP_COLUMN_DECODED : STEP_COLUMN_LISTED;
     if (status != STEP_STATUS_OK &&
         (decoding->error == NULL || decoding->error->status == STEP_STATUS_OK))
-        step_decoding_fail(decoding, status, column->stored, "column %s is damaged", name);
+        step_decoding_fail(decoding, status, column->stored,
+                           status == STEP_STATUS_NO_MEMORY ? "no memory for column %s"
+                                                           : "column %s is damaged",
+                           name);
     return status;
 }

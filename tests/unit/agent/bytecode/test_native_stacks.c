@@ -101,9 +101,9 @@ jthrowable exception_set_aside(JNIEnv *jni)
     return NULL;
 }
 
-void exception_restore(JNIEnv *jni, jthrowable exception)
+void exception_restore(JNIEnv *jni, jthrowable exception, bool failed, enum exception_source source)
 {
-    (void) jni, (void) exception;
+    (void) jni, (void) exception, (void) failed, (void) source;
 }
 
 static jvmtiError JNICALL declaring_class(jvmtiEnv *jvmti, jmethodID method, jclass *class)

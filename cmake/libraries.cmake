@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Libraries of the system that pkg-config knows.  One that is missing ends the configuration, unless
-# its option is off: a build without it is somebody's choice.
+# Libraries of the system that pkg-config knows.  One that is missing ends the configuration,
+# unless its option is off: a build without it is somebody's choice.
 
-# steptrace_library(NAME MODULE PACKAGE [OPTION VARIABLE]): PkgConfig::NAME and NAME_FOUND.  PACKAGE is
-# Debian's, VARIABLE the option without which the library is not used.
+# steptrace_library(NAME MODULE PACKAGE [OPTION VARIABLE]): PkgConfig::NAME and NAME_FOUND.
+# PACKAGE is Debian's, VARIABLE the option without which the library is not used.
 function(steptrace_library name module package)
   cmake_parse_arguments(LIBRARY "" "OPTION" "" ${ARGN})
   set(${name}_FOUND OFF PARENT_SCOPE)

@@ -50,6 +50,7 @@ base_release=bookworm next_release=trixie
 mkdir -p "$directory"
 directory=$(realpath "$directory")
 root=$directory/root
+clone=$root/root/steptrace
 leave() {
     local place
     for place in proc dev; do
@@ -149,7 +150,7 @@ install_jdk() {
 }
 
 clone() {
-    git clone -q --no-hardlinks "file://$top" "$root/root/steptrace"
+    git clone -q --no-hardlinks "file://$top" "$clone"
 }
 
 for way in "$@"; do
@@ -161,12 +162,12 @@ for way in "$@"; do
         test) there <<<'scripts/test.sh --quick' ;;
         tarball)
             follow make-tarball
-            tarball=$(ls "$root"/root/steptrace/build-packages/*.tar.gz)
+            tarball=$(ls "$clone"/build-packages/*.tar.gz)
             mv "$tarball" "$directory/"
             for release in "$base_release" "$next_release"; do
                 enter "$release"
-                mkdir "$root/root/steptrace"
-                cp "$directory"/*.tar.gz "$root/root/steptrace/"
+                mkdir "$clone"
+                cp "$directory"/*.tar.gz "$clone/"
                 case $release in
                     bookworm) install_jdk openjdk-17-jdk-headless ;;
                     *) install_jdk openjdk-21-jdk-headless ;;

@@ -167,7 +167,8 @@ static bool has_key(const struct table_definition *table)
            (table->rows_from == ROWS_OF_BLOCKS && table->rows != NULL);
 }
 
-/* Appends the ids of the batch's rows.  `selected`: which of the maker's rows these are; NULL: all. */
+/* Appends the ids of the batch's rows.  `selected`: which of the maker's rows these are; NULL: all.
+ */
 static enum step_status put_row_ids(struct table_scan *scan, const uint32_t *selected, size_t count,
                                     struct step_error *error)
 {
@@ -177,8 +178,7 @@ static enum step_status put_row_ids(struct table_scan *scan, const uint32_t *sel
         scan->row_ids = malloc((scan->request.batch_rows + 1) * sizeof *scan->row_ids);
     if (scan->row_ids == NULL)
         return no_memory(error);
-    const uint64_t *keys =
-        has_key(scan->request.table) ? scan->rows->vectors[0].numbers : NULL;
+    const uint64_t *keys = has_key(scan->request.table) ? scan->rows->vectors[0].numbers : NULL;
     for (size_t i = 0; i < count; i++) {
         size_t row = selected != NULL ? selected[i] : i;
         scan->row_ids[i] = keys != NULL ? keys[row] : scan->rows->first_id + row;

@@ -19,8 +19,8 @@ enum { SQL_GROUP_KEYS_MOST = 4 };
 
 struct sql_groups;
 
-/* Reads a whole scan, whose `column_count` vectors (the rows' ids included) must not be texts.  `keys`: positions of the
- * key columns in its batches. */
+/* Reads a whole scan, whose `column_count` vectors (the rows' ids included) must not be texts.
+ * `keys`: positions of the key columns in its batches. */
 enum step_status sql_groups_create(struct table_scan *scan, const size_t *keys, size_t key_count,
                                    size_t column_count, struct sql_groups **out,
                                    struct step_error *error);
@@ -60,7 +60,7 @@ struct sql_cursor {
     const struct table_batch *batch;
     size_t row, row_end;       /* in the batch */
     struct sql_groups *groups; /* of the scan, if rows are grouped */
-    size_t *places; /* by column: its position in the batch; SIZE_MAX: none */
+    size_t *places;            /* by column: its position in the batch; SIZE_MAX: none */
     size_t *columns;
     size_t column_count;
     bool at_end;

@@ -30,7 +30,7 @@ for text in "attach 'x.db' as x" "vacuum into 'x.db'" "pragma temp_store_directo
     echo $?
 done
 ls x.db* 2>&1
-steptrace sql a.step "pragma table_info(ticks)" >/dev/null && steptrace sql a.step "attach ':memory:' as m; create table m.t(a); select 1"
+steptrace sql a.step "pragma table_info(ticks)" >/dev/null && steptrace sql a.step "select 1"
 
 echo What stepc writes:
 mkdir shared && echo kept >victim && echo 'record R { int x; }' >r.step

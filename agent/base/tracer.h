@@ -159,7 +159,7 @@ struct tracer {
     uint32_t capable;          /* enum option_event bits that this JVM supports */
     struct options options;
     struct clock_scale scale;
-    struct clock_moment start;         /* VM start: time zero */
+    struct clock_moment start;         /* time zero: VM start, or where a later trace began */
     _Atomic(struct session *) session; /* NULL: no events are recorded */
     _Atomic uint64_t session_count;
     _Atomic uint64_t collections_begun, collections; /* garbage collections: begun, finished */

@@ -214,36 +214,6 @@ static int java_major_version(void)
     return major;
 }
 
-/* The kernel knows when the process started: this is time zero for an agent that is attached
- * later. */
-static void set_start_of_process(void)
-{
-    tracer.start = clock_moment_now();
-    unsigned long long ticks = 0;
-    char text[1024];
-    provenance_read("/proc/self/stat", text, sizeof text);
-    const char *after_name = strrchr(text, ')');
-    if (after_name == NULL ||
-        sscanf(after_name + 1,
-               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-               "%*d %*d %llu",
-               &ticks) != 1)
-        return;
-    struct timespec boot;
-    clock_gettime(CLOCK_BOOTTIME, &boot);
-    uint64_t now_ns = (uint64_t) boot.tv_sec * 1000000000u + (uint64_t) boot.tv_nsec;
-    uint64_t start_ns = ticks * (1000000000u / (uint64_t) sysconf(_SC_CLK_TCK));
-    if (start_ns >= now_ns)
-        return;
-    /* two readings of the clock give the scale; zero is moved back by the process's age */
-    struct clock_scale scale;
-    clock_calibrate(&tracer.start, &scale);
-    uint64_t age_ns = now_ns - start_ns;
-    tracer.start.raw -= (uint64_t) (((unsigned __int128) age_ns << scale.shift) / scale.multiplier);
-    tracer.start.monotonic_ns -= age_ns;
-    tracer.start.wall_ns -= age_ns;
-}
-
 /* Returns the end of a message about a program that cannot be traced. */
 static const char *consequence(void)
 {
@@ -346,7 +316,7 @@ static jint attach(JavaVM *vm, struct options *options)
         tracer.options = *options;
         if (!set_clock() || !initialize(vm))
             return JNI_ERR;
-        set_start_of_process();
+        tracer.start = clock_moment_now();
     }
     static jint (*const commands[])(struct options *) = {
         [COMMAND_START] = begin,   [COMMAND_STOP] = stop,         [COMMAND_FLUSH] = flush,

@@ -393,6 +393,18 @@ static bool fail(struct session *session)
     return false;
 }
 
+/* A trace that begins while the program runs has its zero there: what the JVM did before, and the
+ * time that it took to rewrite its classes, are no part of the recording.  Files of one set have the
+ * zero of the first.  No thread reads the scale meanwhile: the last session is over. */
+static void set_zero(struct session *session)
+{
+    if (session->late && session->ring_number == session->number) {
+        tracer.start = clock_moment_now();
+        tracer.scale.zero = tracer.start.raw;
+    }
+    stamps_describe(session, session->map->header);
+}
+
 bool session_begin(struct session *session, JNIEnv *jni)
 {
     if (!last_is_over(jni))
@@ -400,7 +412,6 @@ bool session_begin(struct session *session, JNIEnv *jni)
     forget_unloaded(jni);
     limit_resolution(&session->options);
     clock_calibrate(&tracer.start, &tracer.scale);
-    stamps_describe(session, session->map->header);
     event_set_free_gap(session);
     slots_prove(jni);
     char gentle[ENGINE_GENTLE_TEXT];
@@ -416,6 +427,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     layouts_begin(session, jni);
     if ((session->options.events & EVENT_REFERENCE) != 0)
         field_places_begin(jni);
+    set_zero(session);
     put_provenance(session);
     if (gentle[0] != '\0')
         put_property(session, "gentle", gentle);

@@ -104,18 +104,11 @@ jint class_status(jclass class)
 
 bool classes_loaded(JNIEnv *jni, jclass **classes, jint *count)
 {
-    if (!references_begin(jni, MOST_REFERENCES))
-        return false;
-    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, count, classes) == JVMTI_ERROR_NONE)
-        return true;
-    (*jni)->PopLocalFrame(jni, NULL);
-    return false;
-}
-
-void classes_loaded_done(JNIEnv *jni, jclass *classes)
-{
-    (*jni)->PopLocalFrame(jni, NULL);
-    jvm_free(classes);
+    jthrowable of_program = exception_set_aside(jni);
+    bool room = (*jni)->EnsureLocalCapacity(jni, MOST_REFERENCES) == JNI_OK;
+    exception_restore(jni, of_program, !room, THROWN_BY_ALLOCATION);
+    return room &&
+           (*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, count, classes) == JVMTI_ERROR_NONE;
 }
 
 bool references_begin(JNIEnv *jni, jint most)
@@ -135,7 +128,7 @@ bool class_each_loaded(JNIEnv *jni, loaded_class_visitor *visit, void *context)
         visit(context, jni, classes[i]);
         (*jni)->DeleteLocalRef(jni, classes[i]);
     }
-    classes_loaded_done(jni, classes);
+    jvm_free(classes);
     return true;
 }
 

@@ -39,10 +39,8 @@ jint class_status(jclass class);
 /* Begins a frame of local references for as many, which PopLocalFrame() ends. Returns false if
  * there is no room. Throws nothing, and a pending exception stays. */
 bool references_begin(JNIEnv *jni, jint most);
-/* Lists the loaded classes, in a frame of local references. Returns false if the JVM does not. */
+/* Lists the loaded classes as local references. Returns false if the JVM does not. */
 bool classes_loaded(JNIEnv *jni, jclass **classes, jint *count);
-/* Ends that frame, and frees the list. */
-void classes_loaded_done(JNIEnv *jni, jclass *classes);
 /* Calls `visit` for each loaded class, and deletes the local references. Returns false if the JVM
  * does not list them. */
 typedef void loaded_class_visitor(void *context, JNIEnv *jni, jclass class);

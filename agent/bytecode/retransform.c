@@ -115,7 +115,9 @@ struct retransformed retransform_loaded(JNIEnv *jni, class_test *test, class_ref
         result.slices = retransform_slices(classes, count, refused);
     else
         retransform(classes, count, refused);
-    classes_loaded_done(jni, classes);
+    for (jint i = 0; i < count; i++)
+        (*jni)->DeleteLocalRef(jni, classes[i]);
+    jvm_free(classes);
     return result;
 }
 

@@ -12,7 +12,7 @@ for name in class_4294967290 thread_4294967290 deep300k badexits1M first3e9 firs
 done
 [ -z "$limit" ] || for verb in stats check dump; do
     steptrace $verb "$data/hostile/mem8.step" --memory=64m >out 2>err
-    [ $? = 3 ] && grep -q 'than the limit of 64.0 MiB' err || cat err
+    [ $? = 1 ] && grep -q 'than the limit of 64.0 MiB' err || cat err
 done
 # The text of a stack is bounded, and so are the texts that are in memory; depths are counted once.
 deep="$data/hostile/deep300k.step"

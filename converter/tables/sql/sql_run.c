@@ -513,17 +513,36 @@ static bool is_denied_function(const char *name)
     return false;
 }
 
+static const char *const reading_pragmas[] = {
+    "cache_size",    "case_sensitive_like", "collation_list", "compile_options",
+    "database_list", "foreign_key_list",    "function_list",  "index_info",
+    "index_list",    "index_xinfo",         "module_list",    "pragma_list",
+    "table_info",    "table_list",          "table_xinfo",    "threads"};
+enum { READING_PRAGMAS = sizeof reading_pragmas / sizeof reading_pragmas[0] };
+
 static bool is_reading_pragma(const char *name)
 {
-    static const char *const readers[] = {
-        "cache_size",    "case_sensitive_like", "collation_list", "compile_options",
-        "database_list", "foreign_key_list",    "function_list",  "index_info",
-        "index_list",    "index_xinfo",         "module_list",    "pragma_list",
-        "table_info",    "table_list",          "table_xinfo",    "threads"};
-    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
-        if (sqlite3_stricmp(name, readers[i]) == 0)
+    for (size_t i = 0; i < READING_PRAGMAS; i++)
+        if (sqlite3_stricmp(name, reading_pragmas[i]) == 0)
             return true;
     return false;
+}
+
+/* SQLite makes table-valued functions, which only read, when a statement names them first.  The
+ * authorizer could not tell that from CREATE TABLE, so they are made before it is there. */
+static void make_functions(sqlite3 *database)
+{
+    static const char *const others[] = {"json_each", "json_tree"};
+    for (size_t i = 0; i < READING_PRAGMAS + sizeof others / sizeof others[0]; i++) {
+        sqlite3_stmt *statement = NULL;
+        char *text = i < READING_PRAGMAS
+                         ? sqlite3_mprintf("select * from pragma_%s", reading_pragmas[i])
+                         : sqlite3_mprintf("select * from %s", others[i - READING_PRAGMAS]);
+        if (text != NULL) /* an older SQLite lacks some: it says so when a statement names them */
+            sqlite3_prepare_v2(database, text, -1, &statement, NULL);
+        sqlite3_finalize(statement);
+        sqlite3_free(text);
+    }
 }
 
 /* Statements may come from an untrusted source, so they can only read the traces that the command
@@ -563,6 +582,18 @@ static const char *place_of_sorting(void)
                  "pragma main.cache_size=-131072; pragma threads=2";
 }
 
+/* What a statement can make SQLite do beyond what queries of traces need. */
+static void set_limits(sqlite3 *database)
+{
+    static const struct {
+        int what, most;
+    } limits[] = {{SQLITE_LIMIT_LENGTH, 64 << 20},     {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+                  {SQLITE_LIMIT_ATTACHED, 0},          {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+                  {SQLITE_LIMIT_COMPOUND_SELECT, 100}, {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000}};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        sqlite3_limit(database, limits[i].what, limits[i].most);
+}
+
 static enum step_status open_database(sqlite3 **database)
 {
     sqlite3_auto_extension((void (*)(void)) sqlite3_steptracesqlite_init);
@@ -588,6 +619,8 @@ enum step_status sql_run(const struct sql_run *run)
         status = add_trace(database, &traces.items[i], i == 0);
     }
     if (status == STEP_STATUS_OK) {
+        make_functions(database);
+        set_limits(database);
         sqlite3_set_authorizer(database, authorize, &traces);
         status = run_statements(database, run);
         report_unrecorded(&traces);

@@ -30,3 +30,9 @@ for text in "create virtual table temp.x using steptrace('other.step', 'objects'
     "create table t (x)" "create temp view v as select 1" "attach ':memory:' as y" "begin" "pragma writable_schema=1" "vacuum into 'copy.db'"; do
     steptrace sql a.step "$text" 2>&1 | sed 's/.*authoriz.*/refused/'
 done
+echo "-- functions that read"
+steptrace sql --csv a.step "select count(*) > 5 from pragma_table_info('objects'); select name from pragma_table_list('threads') where schema = 'main';
+    select value from json_each('[4,5]'); select fullkey from json_tree('[4]') limit 1; select max(name) = 'threads' from sqlite_schema where name < 'u'"
+echo "-- limits"
+steptrace sql a.step "select length(zeroblob(100000000))" 2>&1
+steptrace sql a.step "select 1 where 'a' like '$(printf '%2000s' '')'" 2>&1

@@ -36,3 +36,7 @@ steptrace sql --csv a.step "select count(*) > 5 from pragma_table_info('objects'
 echo "-- limits"
 steptrace sql a.step "select length(zeroblob(100000000))" 2>&1
 steptrace sql a.step "select 1 where 'a' like '$(printf '%2000s' '')'" 2>&1
+echo "-- a full disk ends a query without an end"
+for form in -- --csv --json; do
+    timeout 60 "$STEPTRACE" sql $form a.step "with recursive c(x) as (select 1 union all select x + 1 from c) select x from c" >/dev/full || echo "exit $?"
+done

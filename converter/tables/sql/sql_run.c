@@ -278,6 +278,9 @@ static enum step_status report_traces_damage(sqlite3 *database, const struct nam
     return status;
 }
 
+/* What a file for sorting may come to. */
+#define SORTING_BYTES (UINT64_C(4) << 30)
+
 /* The functions that open files, and one that shows addresses of this process. */
 static bool is_denied_function(const char *name)
 {
@@ -347,11 +350,12 @@ static int authorize(void *traces, int action, const char *first, const char *se
     return is_reading ? SQLITE_OK : SQLITE_DENY;
 }
 
-/* Sorting may need more than the available memory, so it uses files, where any may be written. */
+/* Sorting may need more than the available memory, so it uses files, unless their length is limited
+ * to less than what it may need: mcp allows none, --limit-output is about what is printed. */
 static const char *place_of_sorting(void)
 {
     struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == 0
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < SORTING_BYTES
                ? "pragma temp_store=memory"
                : "pragma temp_store=file; pragma temp.cache_size=-131072;"
                  "pragma main.cache_size=-131072; pragma threads=2";

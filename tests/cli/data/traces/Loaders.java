@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One class from two loaders, recorded as loaders.step: two entries of one name, with objects, calls, phases, and two threads.
  * javac -g Loaders.java && java -Xmx16m -XX:+UseSerialGC -agentpath:libtracer.so=file=loaders.step,stack=4,existing=no,
  * events=class+alloc+free+thread+method,start=Loaders.main,phase=Loaders.run Loaders */

@@ -36,6 +36,13 @@ void csv_put_shown_text(struct step_bytes text, FILE *out)
     fputc('"', out);
 }
 
+void csv_put_shown_bare(struct step_bytes text, FILE *out)
+{
+    bool needs_quotes =
+        memchr(text.data, '"', text.length) != NULL || memchr(text.data, ',', text.length) != NULL;
+    (needs_quotes ? csv_put_shown_text : csv_put_shown)(text, out); /* line ends are escaped */
+}
+
 void csv_put_shown(struct step_bytes text, FILE *out)
 {
     put_doubled(text, out, print_shown);

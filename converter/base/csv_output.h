@@ -12,6 +12,8 @@
 void csv_put_text(struct step_bytes text, FILE *out);
 /* Writes a complete field of what a verb prints: escaped, since a terminal may show it. */
 void csv_put_shown_text(struct step_bytes text, FILE *out);
+/* The same without quotes unless the field needs them. */
+void csv_put_shown_bare(struct step_bytes text, FILE *out);
 /* Writes a part of a field, escaped as by print_shown().  The caller writes the enclosing
  * quotes. */
 void csv_put_shown(struct step_bytes text, FILE *out);

@@ -108,9 +108,8 @@ static void put_names_json(const struct heap_report *report, const struct heap_k
 static void put_names_csv(const struct heap_report *report, const struct heap_key *key)
 {
     if (has_axis(report, HEAP_BY_CLASS)) {
-        printf(",\"");
-        csv_put_shown(class_of(report, key), stdout);
-        putchar('"');
+        putchar(',');
+        csv_put_shown_text(class_of(report, key), stdout);
     }
     if (has_axis(report, HEAP_BY_SITE)) {
         putchar(',');

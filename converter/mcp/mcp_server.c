@@ -33,9 +33,47 @@ struct call {
     bool is_cancelled; /* and gets no answer */
 };
 
+/* The signals that end the server. */
+static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDINGS = sizeof endings / sizeof endings[0] };
+
+static volatile sig_atomic_t ended_by;
+
+static void note_ending(int number)
+{
+    ended_by = number;
+}
+
+/* Blocks the signals that end the server: they arrive while it waits, and it then ends its call and
+ * removes what that has in TMPDIR.  Returns the mask to wait with. */
+static sigset_t hold_endings(void)
+{
+    sigset_t held, before;
+    sigemptyset(&held);
+    for (size_t i = 0; i < ENDINGS; i++) {
+        struct sigaction action = {.sa_handler = note_ending}, other;
+        if (sigaction(endings[i], NULL, &other) == 0 && other.sa_handler != SIG_IGN)
+            sigaction(endings[i], &action, NULL);
+        sigaddset(&held, endings[i]);
+    }
+    sigprocmask(SIG_BLOCK, &held, &before);
+    return before;
+}
+
+/* Dies of the signal that has ended the server, if one has. */
+static void let_endings(const sigset_t *before)
+{
+    if (ended_by != 0) {
+        signal(ended_by, SIG_DFL);
+        raise(ended_by);
+    }
+    sigprocmask(SIG_SETMASK, before, NULL);
+}
+
 struct server {
     const struct mcp_traces *traces;
     const struct mcp_limits *limits;
+    sigset_t mask;           /* while it waits, and of the calls */
     struct step_buffer line; /* of standard input, not yet complete */
     bool is_skipping;        /* the rest of a line that was too long */
     bool is_over;            /* standard input has ended */
@@ -181,7 +219,7 @@ static void forbid_files(void)
 
 /* In the new process: nothing of the server's but the open traces, which the links lead to. */
 static void become_verb(const struct mcp_command *command, const int *output, const int *messages,
-                        pid_t server)
+                        pid_t server, const sigset_t *mask)
 {
     const char *words[MCP_WORDS_MOST + 2] = {"steptrace"};
     int nothing = open("/dev/null", O_RDWR);
@@ -199,6 +237,7 @@ static void become_verb(const struct mcp_command *command, const int *output, co
     memcpy(&words[1], command->words, sizeof command->words);
     setpgid(0, 0);
     forbid_files();
+    sigprocmask(SIG_SETMASK, mask, NULL);
     execv("/proc/self/exe", (char *const *) words);
     _exit(127);
 }
@@ -209,7 +248,7 @@ static void close_pipe(const int *ends)
     close(ends[1]);
 }
 
-static bool start(struct call *call, uint64_t limit_ns)
+static bool start(struct call *call, uint64_t limit_ns, const sigset_t *mask)
 {
     int output[2], messages[2];
     pid_t server = getpid();
@@ -222,7 +261,7 @@ static bool start(struct call *call, uint64_t limit_ns)
     fflush(stdout);
     call->process = fork();
     if (call->process == 0)
-        become_verb(&call->command, output, messages, server);
+        become_verb(&call->command, output, messages, server, mask);
     if (call->process < 0) {
         close_pipe(output);
         close_pipe(messages);
@@ -335,7 +374,7 @@ static void begin_call(struct server *server, const struct mcp_request *request)
                 call->command.word_count * sizeof call->command.words[0]);
         call->command.words[1] = memory;
     }
-    if (!start(call, server->limits->call_ns)) {
+    if (!start(call, server->limits->call_ns, &server->mask)) {
         answer_fault(&request->id, MCP_FAILED, "a process cannot be started");
         call_reset(call);
     }
@@ -465,8 +504,9 @@ static void wait_and_read(struct server *server)
                              {.fd = call->process != 0 ? call->messages : -1, .events = POLLIN}};
     uint64_t now = monotonic_ns();
     uint64_t left_ms = call->ends_ns > now ? (call->ends_ns - now) / 1000000 + 1 : 0;
-    int timeout = call->process == 0 ? -1 : left_ms < 60000 ? (int) left_ms : 60000;
-    if (poll(files, 3, timeout) < 0 && errno != EINTR)
+    struct timespec timeout = {left_ms < 60000 ? (time_t) (left_ms / 1000) : 60,
+                               left_ms < 60000 ? (long) (left_ms % 1000 * 1000000) : 0};
+    if (ppoll(files, 3, call->process == 0 ? NULL : &timeout, &server->mask) < 0)
         return;
     if (files[0].revents != 0)
         read_input(server);
@@ -496,7 +536,8 @@ enum step_status mcp_serve(const struct mcp_traces *traces, const struct mcp_lim
     server =
         (struct server){.traces = traces, .limits = limits, .call = {.output = -1, .messages = -1}};
     signal(SIGPIPE, SIG_IGN);
-    while (!ferror(stdout) &&
+    server.mask = hold_endings();
+    while (ended_by == 0 && !ferror(stdout) &&
            (!server.is_over || server.waiting_count > 0 || server.call.process != 0)) {
         if (server.call.process == 0 && server.waiting_count > 0)
             begin_next(&server);
@@ -511,6 +552,7 @@ enum step_status mcp_serve(const struct mcp_traces *traces, const struct mcp_lim
     while (server.waiting_count > 0)
         mcp_request_reset(&server.waiting[--server.waiting_count]);
     step_buffer_reset(&server.line);
+    let_endings(&server.mask);
     return ferror(stdout) ? step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET,
                                            "standard output cannot be written")
                           : STEP_STATUS_OK;

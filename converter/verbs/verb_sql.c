@@ -2,6 +2,7 @@
 /* steptrace sql: runs SQL queries on traces. */
 #include <stdio.h>
 
+#include "converter/base/output_limit.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/tables/sql/sql_run.h"
 #include "converter/verbs/verb.h"
@@ -19,9 +20,11 @@ enum step_status verb_sql(int argc, char **argv)
 {
     sampled_traces_accept(NULL);
     bool as_csv = false, as_json = false;
+    uint64_t limit_output = OUTPUT_LIMIT_DEFAULT;
     const struct option_row rows[] = {
         {"csv", 0, NULL, "as CSV (lines end in LF)", take_flag, &as_csv},
         {"json", 0, NULL, "as JSON: an array of objects", take_flag, &as_json},
+        OUTPUT_LIMIT_ROW(&limit_output),
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
     if (!arguments_read(&arguments, argc, argv, 2, 10))
@@ -31,11 +34,13 @@ enum step_status verb_sql(int argc, char **argv)
     if (as_csv && as_json)
         return arguments_fault(&arguments, "--csv and --json are two formats");
     size_t traces = arguments.operand_count - 1;
-    return sql_run(&(struct sql_run){.traces = arguments.operands,
-                                     .trace_count = traces,
-                                     .text = arguments.operands[traces],
-                                     .format = as_csv    ? SQL_AS_CSV
-                                               : as_json ? SQL_AS_JSON
-                                                         : SQL_AS_TABLE,
-                                     .out = stdout});
+    output_limit_set(limit_output, arguments.operands[0]);
+    enum step_status status = sql_run(&(struct sql_run){.traces = arguments.operands,
+                                                        .trace_count = traces,
+                                                        .text = arguments.operands[traces],
+                                                        .format = as_csv    ? SQL_AS_CSV
+                                                                  : as_json ? SQL_AS_JSON
+                                                                            : SQL_AS_TABLE,
+                                                        .out = stdout});
+    return output_limit_end() ? STEP_STATUS_CORRUPT : status;
 }

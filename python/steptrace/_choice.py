@@ -13,7 +13,8 @@ Range = Tuple[int, int, int]
 
 _MOST = (1 << 64) - 1
 _SIGNED_MOST = (1 << 63) - 1
-_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9,
+          "min": 60 * 10**9, "h": 3600 * 10**9}
 _NUMBERS = ("uint", "int", "time", "duration")
 
 
@@ -21,9 +22,9 @@ def nanoseconds(bound: Union[int, float, str]) -> Union[int, float]:
     """A time: nanoseconds, or a text with a unit ("1.5s", "20ms")."""
     if not isinstance(bound, str):
         return bound
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ns|us|ms|s|m|h)\s*", bound)
+    found = re.fullmatch(rf"\s*(\d+(?:\.\d+)?)\s*({'|'.join(_UNITS)})\s*", bound)
     if found is None:
-        raise ValueError(f"'{bound}' is no time: a number with ns, us, ms, s, m or h is expected")
+        raise ValueError(f"'{bound}' is no time: a number with ns, us, ms, s, min (or m) or h is expected")
     whole, _, part = found[1].partition(".")
     unit = _UNITS[found[2]]
     return int(whole) * unit + int(part or 0) * unit // 10 ** len(part)

@@ -37,6 +37,7 @@ class Query:
 
     PARTITION_ROWS = 1 << 24
     BATCH_ROWS = 1 << 20
+    ITERATED_ROWS = 1 << 14
 
     def __init__(self, trace: "Trace", table: str, columns: Sequence[Column],
                  chosen: Sequence[int], ranges: Tuple[Any, ...], threads: Optional[Tuple[int, ...]],
@@ -91,11 +92,19 @@ class Query:
 
     def batches(self, rows: int = BATCH_ROWS) -> Iterator[Rows]:
         """All rows, `rows` at a time: memory is that of one batch (and, of objects, what lives)."""
-        scan = self._scan()
+        scan, inner = self._scan(), self._trace._inner
         columns = self.columns
         while (found := scan.read(rows)) is not None:
             yield Rows(columns, *found)
-        self._trace._warn()
+        self._trace._warn(inner=inner)
+
+    def __iter__(self) -> Iterator[Dict[str, Any]]:
+        """Row by row, each {column: value}, with None for null; memory is that of a few rows."""
+        names = [column.name for column in self.columns]
+        for rows in self.batches(self.ITERATED_ROWS):
+            values = (rows[name].tolist() for name in names)
+            for row in zip(range(len(rows)), *values):
+                yield dict(zip(names, row[1:]))
 
     def read(self) -> Rows:
         """All rows, as numpy arrays."""

@@ -18,8 +18,15 @@ def _has_rotated_files(path: str) -> bool:
     return any(glob.iglob(f"{glob.escape(stem)}.[0-9]*{ending}"))
 
 
+class _Closed:
+    """Stands in for the compiled part of a trace that was closed."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise ValueError("the trace is closed")
+
+
 class Trace:
-    """A `.step` trace, open until it is forgotten.
+    """A `.step` trace, open until `close()`, the end of its `with`, or until it is forgotten.
 
     Its tables are `trace["objects"]`, asked by a call: `trace["objects"](columns=["size"])`.  Those
     that Java's and native programs' traces have are methods too: `trace.objects(...)`; `trace.tables`
@@ -30,7 +37,7 @@ class Trace:
         self.path = os.fspath(path)
         if not _has_rotated_files(self.path):
             os.stat(self.path)  # raises what Python raises for files
-        self._inner = _tables.Trace(self.path)
+        self._inner: Any = _tables.Trace(self.path)
         self._told: Optional[str] = None
         self._threads: Optional[Dict[str, List[int]]] = None
         self.tables: Dict[str, Table] = {
@@ -38,7 +45,19 @@ class Trace:
         self._warn(stack=4)
 
     def __repr__(self) -> str:
-        return f"<Trace {self.path}: {', '.join(self.tables)}>"
+        names = [name for name in self.tables if "." not in name]
+        types = len(self.tables) - len(names)
+        return f"<Trace {self.path}: {', '.join(names)}, and {types} record types>"
+
+    def close(self) -> None:
+        """Closes the file when no scan that was begun reads it any more.  Other queries then raise ValueError."""
+        self._inner = _Closed()
+
+    def __enter__(self) -> "Trace":
+        return self
+
+    def __exit__(self, *unused: Any) -> None:
+        self.close()
 
     def __reduce__(self) -> Any:
         return (Trace, (os.path.abspath(self.path),))
@@ -48,9 +67,9 @@ class Trace:
             self._inner.row_count(name)  # raises, with the names that there are
         return self.tables[name]
 
-    def _warn(self, stack: int = 3) -> None:
-        """Warns of what is damaged, once for each thing that is told."""
-        told = self._inner.damage()
+    def _warn(self, stack: int = 3, inner: Any = None) -> None:
+        """Warns of what is damaged, once for each thing that is told.  `inner`: of a scan that outlives close()."""
+        told = (inner or self._inner).damage()
         if told is not None and told != self._told:
             self._told = told
             warnings.warn(told, _tables.DamageWarning, stacklevel=stack)

@@ -6,10 +6,12 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 SDK = "@modelcontextprotocol/sdk@1.17.4"
 ENDLESS = "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c"
@@ -24,8 +26,8 @@ def expect(what, holds, shown=""):
 
 
 class Server:
-    def __init__(self, steptrace, *arguments):
-        self.process = subprocess.Popen([steptrace, "mcp", *arguments], stdin=subprocess.PIPE,
+    def __init__(self, steptrace, *arguments, environment=None):
+        self.process = subprocess.Popen([steptrace, "mcp", *arguments], stdin=subprocess.PIPE, env=environment,
                                         stdout=subprocess.PIPE, text=True, encoding="utf-8")
         self.last = 0
 
@@ -184,6 +186,25 @@ def limits_hold(steptrace, directory):
     expect("no such directory", result.returncode != 0 and result.stdout == "" and "nothing" in result.stderr, result.stderr)
 
 
+def nothing_remains(steptrace, directory):
+    """A server that is ended during a call leaves neither its process nor its files."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        with tempfile.TemporaryDirectory() as folder:
+            server = Server(steptrace, str(directory), environment={**os.environ, "TMPDIR": folder})
+            server.begin("tools/call", name="sql", arguments={"trace": "a.step", "query": ENDLESS})
+            started = time.monotonic()
+            while not os.listdir(folder) and time.monotonic() < started + 60:
+                time.sleep(0.01)
+            child = subprocess.run(["pgrep", "-P", str(server.process.pid)], stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
+            expect("a call", os.listdir(folder) != [])
+            server.process.send_signal(number)
+            expect(f"dies of {number.name}", server.process.wait(60) == -number, server.process.returncode)
+            expect("no files", os.listdir(folder) == [], os.listdir(folder))
+            expect("no call", child == "" or not os.path.exists(f"/proc/{child}"), child)
+            server.process.stdin.close()
+            server.process.stdout.close()
+
+
 def own_client(steptrace, directory):
     """The client that the protocol's authors publish."""
     if not shutil.which("npm") or not shutil.which("node"):
@@ -230,6 +251,7 @@ def main():
         calls_are_cancelled(server)
         server.end()
         limits_hold(steptrace, directory)
+        nothing_remains(steptrace, directory)
         own_client(steptrace, directory)
         expect("nothing is left behind", not list(temporary.iterdir()), list(temporary.iterdir()))
     for fault in faults:

@@ -69,6 +69,8 @@ def check_choices(trace, known):
     assert trace.objects(where={"object": (10, 20)}).count() == 10
     assert trace.objects(where={"object": (20, 10)}).count() == 0
     assert trace.objects(where={"object": (-5, 3.5)}).count() == 3
+    for a, b in (("5m", "300s"), ("5min", "300s"), ("1.5 min", "90s"), ("1h", "60m")):
+        assert steptrace._choice.nanoseconds(a) == steptrace._choice.nanoseconds(b), a
     assert trace.objects(time=("1us", "2us")).count() == \
         sum(1 for row in known.values() if 1000 <= row[1] < 2000)
     thread = trace.allocations(["thread"]).read()["thread"][0]
@@ -101,6 +103,35 @@ def check_pieces(trace, known):
                 assert (rows.values(name) == every.values(name)[at:at + len(rows)]).all(), name
         at += len(rows)
     assert at == len(every)
+
+
+def check_rows_of_query(trace, known):
+    died = {row["object"]: row["died"] for row in trace.objects(["object", "died"])}
+    assert died == {n: row[2] for n, row in known.items()}
+    row = next(iter(trace.objects(["class", "site", "alive", "size"])))
+    assert list(row) == ["class", "site", "alive", "size"]
+    assert [type(value) for value in row.values()] == [str, type(None), bool, int], row
+    assert sum(1 for _ in trace.objects([])) == len(known)
+
+
+def check_closing(path, known):
+    with steptrace.open(path) as trace:
+        query, table = trace.objects(["object"]), trace["threads"]
+        scan = query.batches(10)
+        first = next(scan)["object"].tolist()
+    assert first + [n for rows in scan for n in rows["object"].tolist()] == query_numbers(path)
+    for ask in (query.count, query.read, table, trace.stats, lambda: trace.info, lambda: trace.objects(["x"])):
+        try:
+            ask()
+        except ValueError as fault:
+            assert "closed" in str(fault), fault
+        else:
+            assert ask is table  # reads nothing
+    assert len(repr(trace)) < 400, repr(trace)
+
+
+def query_numbers(path):
+    return steptrace.open(path).objects(["object"]).read()["object"].tolist()
 
 
 def check_names(trace):
@@ -366,6 +397,8 @@ def main():
         check_numpy(trace, known)
         check_choices(trace, known)
         check_pieces(trace, known)
+        check_rows_of_query(trace, known)
+        check_closing(path, known)
         check_names(trace)
         check_threads(trace, known)
         check_stats(trace, path)

@@ -12,7 +12,9 @@ import collections
 import csv
 import io
 import os
+import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,8 +23,9 @@ import try_doors
 
 SQLITE = "/usr/bin/sqlite3"
 END = "-- end of answer --"
-BATCH = 100
-ROWS_MOST = 4000  # of a table that is copied: some queries are quadratic
+ID_OF_COPY = "id of the row"
+JOINED_ROWS_MOST = 4000  # some joins are quadratic
+ROWS_MOST = 60000
 
 
 class Shell:
@@ -56,15 +59,17 @@ def is_literal(value):
 
 
 class Table:
-    def __init__(self, shell, name):
-        self.name = name
+    def __init__(self, shell, name, rows, chance):
+        self.name, self.rows = name, rows
         self.columns = [line.split(",")[1].strip("'") for line in shell.ask(f'pragma table_xinfo("{name}");')]
-        shell.ask(f'create table "c_{name}" as select * from "{name}";')
+        shell.ask(f'create table "c_{name}" as select *, rowid as "{ID_OF_COPY}" from "{name}";')
+        ids = shell.ask(f'select count(distinct "{ID_OF_COPY}") = count(*) and min("{ID_OF_COPY}") > 0 from "c_{name}";')
+        self.has_ids = ids == ["1"]
         self.values = {}
         for column in self.columns:
-            found = shell.ask(f'select distinct "{column}" from (select "{column}" from "c_{name}" limit 3000) '
-                              "order by random() limit 12;")
-            self.values[column] = [v for v in found if is_literal(v)] or ["null"]
+            found = shell.ask(f'select distinct "{column}" from (select "{column}" from "c_{name}" limit 3000);')
+            found = [v for v in found if is_literal(v)]
+            self.values[column] = chance.sample(found, min(len(found), 12)) + ["null"] * (chance.random() < 0.2 or not found)
 
     def column(self, chance):
         return chance.choice(self.columns)
@@ -100,6 +105,8 @@ def aggregate(chance, table, alias):
 
 def key(chance, a, b):
     """A column by which two tables can be joined without millions of rows."""
+    if max(a.rows, b.rows) > JOINED_ROWS_MOST:
+        return None
     wanted = [c for c in a.columns if c in b.columns and c in ("object", "class_id", "site", "method", "address")]
     return chance.choice(wanted) if wanted else None
 
@@ -107,18 +114,30 @@ def key(chance, a, b):
 def query(chance, tables):
     """A random query: its text with {t:NAME} for tables."""
     a = chance.choice(tables)
-    shape = chance.randrange(9)
+    shape = chance.randrange(13)
     where = f"where {condition(chance, a, 'a')}"
     names = ", ".join(f'a."{c}"' for c in chance.sample(a.columns, min(len(a.columns), 3)))
     if shape <= 1:
         return f"select count(*) from {{{a.name}}} a {where}"
     if shape == 2:
-        return f"select {names} from {{{a.name}}} a {where} limit 2000000"
+        order = ", ".join(f'a."{c}" {chance.choice(["asc", "desc"])}' for c in chance.sample(a.columns, len(a.columns)))
+        return f"select {names} from {{{a.name}}} a {where} order by {order} limit {chance.randint(1, 40)} offset {chance.randint(0, 9)}"
     if shape == 3:
         by = f'a."{a.column(chance)}"'
         return f"select {by}, {aggregate(chance, a, 'a')}, {aggregate(chance, a, 'a')} from {{{a.name}}} a {where} group by {by}"
     if shape == 4:
         return f"select distinct {names} from {{{a.name}}} a {where}"
+    if shape == 9:  # a row has its id in each scan
+        return f'select {{id}}, {names} from {{{a.name}}} a {where}'
+    if shape == 10:
+        column = a.column(chance)
+        return (f'select count(*), (select count(*) from {{{a.name}}} a {where}) from {{{a.name}}} a where a."{column}" in '
+                f'(select "{column}" from {{{a.name}}} a {where}) or {condition(chance, a, "a")}')
+    if shape == 11:
+        column = a.column(chance)
+        order = ", ".join(f'a."{c}"' for c in a.columns)
+        return (f'select count(*), min(x), max(x) from (select count(a."{column}") over (order by {order} rows between '
+                f'{chance.randint(0, 9)} preceding and current row) x from {{{a.name}}} a {where})')
     b = chance.choice(tables)
     on = key(chance, a, b)
     if shape == 5 or on is None:
@@ -132,6 +151,11 @@ def query(chance, tables):
     if shape == 7:
         return (f'select "{on}" from {{{a.name}}} a {where} {chance.choice(["union", "intersect", "except"])} '
                 f'select "{on}" from {{{b.name}}} b where {condition(chance, b, "b")}')
+    if shape == 12:  # rows of three tables
+        c = chance.choice([t for t in tables if key(chance, b, t)] or [b])
+        to = key(chance, b, c)
+        return (f'select count(*), count(b."{on}"), count(c."{to}") from {{{a.name}}} a left join {{{b.name}}} b on a."{on}" = b."{on}" '
+                f'left join {{{c.name}}} c on b."{to}" = c."{to}" and {condition(chance, c, "c")} {where} or {condition(chance, b, "b")}')
     kind = chance.choice(["join", "left join", "right join", "full join"])
     more = condition(chance, b, "b")
     return (f'select count(*), count(a."{on}"), count(b."{on}") from {{{a.name}}} a {kind} {{{b.name}}} b '
@@ -141,7 +165,7 @@ def query(chance, tables):
 def of(text, prefix, tables):
     for table in tables:
         text = text.replace(f"{{{table.name}}}", f'"{prefix}{table.name}"')
-    return text
+    return text.replace("{id}", f'a."{ID_OF_COPY}"' if prefix else "a.rowid")
 
 
 def rows_of_command(steptrace, trace, text):
@@ -167,6 +191,20 @@ def compare(shell, steptrace, trace, chance, tables, number):
     return any("rror" in line for line in wanted), failed
 
 
+def step_traces(paths, work):
+    """The traces under names that say their format; of a folder, the files of one recording."""
+    for path in map(pathlib.Path, paths):
+        if path.suffix == ".step":
+            yield str(path.absolute())
+            continue
+        files = sorted(path.glob("*.bin")) if path.is_dir() else [path]
+        place = pathlib.Path(work, path.stem)
+        place.mkdir()
+        for file in files:
+            shutil.copy(file, place / f"{file.stem}.step")
+        yield str(place if path.is_dir() else place / f"{path.stem}.step")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--queries", type=int, default=300)
@@ -177,17 +215,21 @@ def main():
     options = parser.parse_args()
     faults = errors = asked = 0
     work = tempfile.TemporaryDirectory()
-    options.traces.append(f"{work.name}/made.step")
+    traces = [*step_traces(options.traces, work.name), f"{work.name}/made.step"]
     try_doors.make_trace(f"{work.name}/made.txt", 1500)
-    subprocess.run([options.steptrace, "convert", f"{work.name}/made.txt", "-o", options.traces[-1]], check=True)
-    for trace in options.traces:
-        trace = os.path.abspath(trace)
+    subprocess.run([options.steptrace, "convert", f"{work.name}/made.txt", "-o", traces[-1]], check=True)
+    for trace in traces:
         chance = random.Random(f"{options.seed} {os.path.basename(trace)}")
         shell = Shell(options.extension, trace)
         names = [line.strip("'") for line in shell.ask("select name from temp.sqlite_master order by 1;")]
-        counts = {name: int(shell.ask(f'select count(*) from "{name}";')[0]) for name in names}
-        tables = [Table(shell, name) for name in names if 0 < counts[name] <= ROWS_MOST and len(name) < 64]
-        for number in range(options.queries // len(options.traces)):
+        counts = {name: shell.ask(f'select count(*) from "{name}";')[0] for name in names}
+        counts = {name: int(count) if count.isdigit() else 0 for name, count in counts.items()}  # a sample has no lifetimes
+        tables = [Table(shell, name, counts[name], chance) for name in names if 0 < counts[name] <= ROWS_MOST and len(name) < 64]
+        for table in tables:
+            if not table.has_ids:
+                print(f"{trace}: table {table.name} has two rows of one id")
+                faults += 1
+        for number in range(options.queries // len(traces)):
             error, failed = compare(shell, options.steptrace, trace, chance, tables, number)
             asked, errors, faults = asked + 1, errors + error, faults + failed
         shell.close()

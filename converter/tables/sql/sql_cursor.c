@@ -99,7 +99,8 @@ int sql_plan_choose(const struct tables *tables, const struct table *table,
         char letter =
             info->aConstraint[i].usable ? letter_of(table, column, info->aConstraint[i].op) : 0;
         bool is_class = letter == 'e' || letter == 'g';
-        if (letter == 0 || count == SQL_CONDITIONS_MOST || (is_class && has_class))
+        if (letter == 0 || count == SQL_CONDITIONS_MOST || (is_class && has_class) ||
+            (letter == 'e' && strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0))
             continue;
         info->aConstraintUsage[i].argvIndex = ++count;
         text = sqlite3_mprintf("%z%c%d ", text, letter, column);
@@ -348,6 +349,7 @@ static enum step_status make_scan(struct sql_cursor *cursor, const struct sql_pl
                                                : 0,
         .has_row_ids = true,
     };
+    cursor->scan_has_class = plan->class_glob != NULL;
     return table_scan_create(cursor->tables, cursor->table, &query, &cursor->scan, error);
 }
 
@@ -388,7 +390,7 @@ static enum step_status start(struct sql_cursor *cursor, const struct sql_plan *
         look_up(cursor, plan->ranges[0].least);
         return status;
     }
-    if (cursor->scan != NULL && plan->class_glob == NULL)
+    if (cursor->scan != NULL && plan->class_glob == NULL && !cursor->scan_has_class)
         status = table_scan_restart(cursor->scan, plan->ranges, plan->range_count, error);
     else {
         table_scan_destroy(cursor->scan);

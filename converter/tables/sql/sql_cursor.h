@@ -58,6 +58,7 @@ struct sql_cursor {
     const struct table *table;
     struct table_scan *scan;
     const struct table_batch *batch;
+    bool scan_has_class;       /* a condition on it, which a restart would keep */
     size_t row, row_end;       /* in the batch */
     struct sql_groups *groups; /* of the scan, if rows are grouped */
     size_t *places;            /* by column: its position in the batch; SIZE_MAX: none */

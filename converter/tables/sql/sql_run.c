@@ -10,245 +10,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "converter/base/csv_output.h"
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
 #include "converter/tables/sql/sql_module.h"
+#include "converter/tables/sql/sql_print.h"
 #include "converter/tables/table.h"
-#include "format/core/grow.h"
-#include "format/json/json_output.h"
-#include "steptrace/show.h"
-
-/* Column widths of a table are determined by its first rows; rows are printed as they arrive. */
-
-enum { ROWS_MEASURED = 1000, WIDEST = 200 };
-
-static struct step_bytes text_of(sqlite3_stmt *statement, int column)
-{
-    const void *data = sqlite3_column_type(statement, column) == SQLITE_BLOB
-                           ? sqlite3_column_blob(statement, column)
-                           : sqlite3_column_text(statement, column);
-    size_t length = (size_t) sqlite3_column_bytes(statement, column);
-    return (struct step_bytes){data != NULL ? data : (const void *) "", data != NULL ? length : 0};
-}
-
-/* ---- a table ---- */
-
-struct cell {
-    char *text;
-    bool is_number;
-};
-
-struct table_print {
-    FILE *out;
-    int columns;
-    struct cell *cells; /* of the measured rows, row by row; the first row contains the names */
-    size_t row_count, capacity;
-    int *widths;
-};
-
-/* Returns the text with unprintable characters escaped; NULL if out of memory. */
-static char *shown(struct step_bytes text)
-{
-    char *memory = NULL;
-    size_t length;
-    FILE *file = open_memstream(&memory, &length);
-    if (file == NULL)
-        return NULL;
-    print_shown(text, file);
-    if (fclose(file) == 0)
-        return memory;
-    free(memory);
-    return NULL;
-}
-
-/* Returns the width of a text in UTF-8 characters. */
-static int width_of(const char *text)
-{
-    int width = 0;
-    for (; *text != '\0' && width < WIDEST; text++)
-        width += ((unsigned char) *text & 0xc0) != 0x80;
-    return width;
-}
-
-static bool read_cell(sqlite3_stmt *statement, int column, struct cell *cell)
-{
-    int type = sqlite3_column_type(statement, column);
-    cell->is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
-    cell->text = shown(text_of(statement, column));
-    return cell->text != NULL;
-}
-
-static bool add_row(struct table_print *print, sqlite3_stmt *statement, bool is_head)
-{
-    size_t columns = (size_t) print->columns;
-    if (print->row_count == print->capacity) {
-        struct cell *cells = step_grown(print->cells, &print->capacity, print->capacity + 1,
-                                        columns * sizeof *cells);
-        if (cells == NULL)
-            return false;
-        print->cells = cells;
-    }
-    for (int i = 0; i < print->columns; i++) {
-        struct cell *cell = &print->cells[print->row_count * columns + (size_t) i];
-        *cell = (struct cell){0};
-        if (is_head)
-            cell->text = shown(step_text(sqlite3_column_name(statement, i)));
-        else
-            read_cell(statement, i, cell);
-        if (cell->text == NULL)
-            return false;
-        int width = width_of(cell->text);
-        print->widths[i] = width > print->widths[i] ? width : print->widths[i];
-    }
-    print->row_count++;
-    return true;
-}
-
-static void put_cell(const struct table_print *print, int column, const struct cell *cell,
-                     bool right)
-{
-    int blanks = print->widths[column] - width_of(cell->text);
-    const char *between = column > 0 ? "  " : "";
-    bool is_last = column + 1 == print->columns;
-    if (right)
-        fprintf(print->out, "%s%*s%s", between, blanks > 0 ? blanks : 0, "", cell->text);
-    else
-        fprintf(print->out, "%s%s%*s", between, cell->text, blanks > 0 && !is_last ? blanks : 0,
-                "");
-}
-
-static void put_measured(struct table_print *print)
-{
-    size_t columns = (size_t) print->columns;
-    for (size_t row = 0; row < print->row_count; row++) {
-        for (int i = 0; i < print->columns; i++) {
-            const struct cell *cell = &print->cells[row * columns + (size_t) i];
-            bool right = row == 0
-                             ? print->row_count > 1 && print->cells[columns + (size_t) i].is_number
-                             : cell->is_number;
-            put_cell(print, i, cell, right);
-        }
-        fputc('\n', print->out);
-    }
-}
-
-static bool put_row(const struct table_print *print, sqlite3_stmt *statement)
-{
-    for (int i = 0; i < print->columns; i++) {
-        struct cell cell;
-        if (!read_cell(statement, i, &cell))
-            return false;
-        put_cell(print, i, &cell, cell.is_number);
-        free(cell.text);
-    }
-    fputc('\n', print->out);
-    return true;
-}
-
-static int print_table(sqlite3_stmt *statement, FILE *out)
-{
-    struct table_print print = {.out = out, .columns = sqlite3_column_count(statement)};
-    int code = SQLITE_NOMEM;
-    print.widths = calloc((size_t) print.columns + 1, sizeof *print.widths);
-    bool good = print.widths != NULL && add_row(&print, statement, true);
-    while (good && print.row_count <= ROWS_MEASURED &&
-           (code = sqlite3_step(statement)) == SQLITE_ROW)
-        good = add_row(&print, statement, false);
-    if (good)
-        put_measured(&print);
-    while (good && code == SQLITE_ROW && (code = sqlite3_step(statement)) == SQLITE_ROW)
-        good = put_row(&print, statement);
-    for (size_t i = 0; i < print.row_count * (size_t) print.columns; i++)
-        free(print.cells[i].text);
-    free(print.cells);
-    free(print.widths);
-    return good ? code : SQLITE_NOMEM;
-}
-
-/* ---- CSV ---- */
-
-/* Quotes a field only if necessary. */
-static void put_csv(struct step_bytes text, FILE *out)
-{
-    bool quoted = false;
-    for (size_t i = 0; i < text.length; i++)
-        quoted = quoted || strchr("\",", text.data[i]) != NULL;
-    fputs(quoted ? "\"" : "", out);
-    csv_put_shown(text, out);
-    fputs(quoted ? "\"" : "", out);
-}
-
-static int print_csv(sqlite3_stmt *statement, FILE *out)
-{
-    int columns = sqlite3_column_count(statement);
-    int code;
-    for (int i = 0; i < columns; i++) {
-        fputs(i > 0 ? "," : "", out);
-        put_csv(step_text(sqlite3_column_name(statement, i)), out);
-    }
-    fputs("\n", out);
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        for (int i = 0; i < columns; i++) {
-            fputs(i > 0 ? "," : "", out);
-            put_csv(text_of(statement, i), out);
-        }
-        fputs("\n", out);
-    }
-    return code;
-}
-
-/* ---- JSON ---- */
-
-static void put_json(sqlite3_stmt *statement, int column, struct json_output *json)
-{
-    const char *name = sqlite3_column_name(statement, column);
-    switch (sqlite3_column_type(statement, column)) {
-    case SQLITE_NULL:
-        json_null(json, name);
-        break;
-    case SQLITE_INTEGER:
-    case SQLITE_FLOAT:
-        json_literal(json, name, (const char *) sqlite3_column_text(statement, column));
-        break;
-    case SQLITE_BLOB:
-        json_hex(json, name, text_of(statement, column));
-        break;
-    default:
-        json_bytes(json, name, text_of(statement, column));
-    }
-}
-
-static int print_json(sqlite3_stmt *statement, FILE *out)
-{
-    struct json_output json;
-    int columns = sqlite3_column_count(statement);
-    bool is_first = true;
-    int code;
-    fputc('[', out);
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        fputs(is_first ? "\n" : ",\n", out);
-        is_first = false;
-        json_init(&json, out);
-        json.is_compact = true;
-        json_begin_object(&json, NULL);
-        for (int i = 0; i < columns; i++)
-            put_json(statement, i, &json);
-        json_end_object(&json);
-    }
-    fputs("\n]\n", out);
-    return code;
-}
-
-/* Executes the statement and prints all rows.  Returns SQLITE_DONE, or SQLite's error. */
-static int sql_print(sqlite3_stmt *statement, enum sql_format format, FILE *out)
-{
-    if (sqlite3_column_count(statement) == 0)
-        return sqlite3_step(statement);
-    return format == SQL_AS_CSV    ? print_csv(statement, out)
-           : format == SQL_AS_JSON ? print_json(statement, out)
-                                   : print_table(statement, out);
-}
 
 /* Parses SQLite's messages "no such table: X" and "no such column: X". */
 
@@ -459,6 +225,16 @@ static enum step_status report_fault(sqlite3 *database, const struct sql_run *ru
     return report(hint);
 }
 
+static enum step_status result_of(int code, sqlite3 *database)
+{
+    if (code == SQLITE_DONE)
+        return STEP_STATUS_OK;
+    if (code != SQLITE_INTERRUPT)
+        return report_sqlite_error(database);
+    report_line("the output cannot be written");
+    return STEP_STATUS_IO;
+}
+
 static enum step_status run_statements(sqlite3 *database, const struct sql_run *run)
 {
     const char *text = run->text;
@@ -473,8 +249,7 @@ static enum step_status run_statements(sqlite3 *database, const struct sql_run *
             continue;
         int code = sql_print(statement, run->format, run->out);
         any = true;
-        enum step_status status =
-            code == SQLITE_DONE ? STEP_STATUS_OK : report_sqlite_error(database);
+        enum step_status status = result_of(code, database);
         sqlite3_finalize(statement);
         if (status != STEP_STATUS_OK)
             return status;
@@ -503,6 +278,9 @@ static enum step_status report_traces_damage(sqlite3 *database, const struct nam
     return status;
 }
 
+/* What a file for sorting may come to. */
+#define SORTING_BYTES (UINT64_C(4) << 30)
+
 /* The functions that open files, and one that shows addresses of this process. */
 static bool is_denied_function(const char *name)
 {
@@ -513,17 +291,36 @@ static bool is_denied_function(const char *name)
     return false;
 }
 
+static const char *const reading_pragmas[] = {
+    "cache_size",    "case_sensitive_like", "collation_list", "compile_options",
+    "database_list", "foreign_key_list",    "function_list",  "index_info",
+    "index_list",    "index_xinfo",         "module_list",    "pragma_list",
+    "table_info",    "table_list",          "table_xinfo",    "threads"};
+enum { READING_PRAGMAS = sizeof reading_pragmas / sizeof reading_pragmas[0] };
+
 static bool is_reading_pragma(const char *name)
 {
-    static const char *const readers[] = {
-        "cache_size",    "case_sensitive_like", "collation_list", "compile_options",
-        "database_list", "foreign_key_list",    "function_list",  "index_info",
-        "index_list",    "index_xinfo",         "module_list",    "pragma_list",
-        "table_info",    "table_list",          "table_xinfo",    "threads"};
-    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
-        if (sqlite3_stricmp(name, readers[i]) == 0)
+    for (size_t i = 0; i < READING_PRAGMAS; i++)
+        if (sqlite3_stricmp(name, reading_pragmas[i]) == 0)
             return true;
     return false;
+}
+
+/* SQLite makes table-valued functions, which only read, when a statement names them first.  The
+ * authorizer could not tell that from CREATE TABLE, so they are made before it is there. */
+static void make_functions(sqlite3 *database)
+{
+    static const char *const others[] = {"json_each", "json_tree"};
+    for (size_t i = 0; i < READING_PRAGMAS + sizeof others / sizeof others[0]; i++) {
+        sqlite3_stmt *statement = NULL;
+        char *text = i < READING_PRAGMAS
+                         ? sqlite3_mprintf("select * from pragma_%s", reading_pragmas[i])
+                         : sqlite3_mprintf("select * from %s", others[i - READING_PRAGMAS]);
+        if (text != NULL) /* an older SQLite lacks some: it says so when a statement names them */
+            sqlite3_prepare_v2(database, text, -1, &statement, NULL);
+        sqlite3_finalize(statement);
+        sqlite3_free(text);
+    }
 }
 
 /* Statements may come from an untrusted source, so they can only read the traces that the command
@@ -553,14 +350,27 @@ static int authorize(void *traces, int action, const char *first, const char *se
     return is_reading ? SQLITE_OK : SQLITE_DENY;
 }
 
-/* Sorting may need more than the available memory, so it uses files, where any may be written. */
+/* Sorting may need more than the available memory, so it uses files, unless their length is limited
+ * to less than what it may need: mcp allows none, --limit-output is about what is printed. */
 static const char *place_of_sorting(void)
 {
     struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == 0
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < SORTING_BYTES
                ? "pragma temp_store=memory"
                : "pragma temp_store=file; pragma temp.cache_size=-131072;"
                  "pragma main.cache_size=-131072; pragma threads=2";
+}
+
+/* What a statement can make SQLite do beyond what queries of traces need. */
+static void set_limits(sqlite3 *database)
+{
+    static const struct {
+        int what, most;
+    } limits[] = {{SQLITE_LIMIT_LENGTH, 64 << 20},     {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+                  {SQLITE_LIMIT_ATTACHED, 0},          {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+                  {SQLITE_LIMIT_COMPOUND_SELECT, 100}, {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000}};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        sqlite3_limit(database, limits[i].what, limits[i].most);
 }
 
 static enum step_status open_database(sqlite3 **database)
@@ -588,6 +398,8 @@ enum step_status sql_run(const struct sql_run *run)
         status = add_trace(database, &traces.items[i], i == 0);
     }
     if (status == STEP_STATUS_OK) {
+        make_functions(database);
+        set_limits(database);
         sqlite3_set_authorizer(database, authorize, &traces);
         status = run_statements(database, run);
         report_unrecorded(&traces);

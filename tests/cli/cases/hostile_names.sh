@@ -17,6 +17,24 @@ for verb in dump "dump --records" "dump --records --entries" info "info --defini
     is_shown "$verb" out
     is_shown "$verb, errors" err
 done
+# Each table, each way that it is printed; names of columns and values of queries, too.
+steptrace sql --csv "$trace" "select 'select * from \"' || name || '\";' from pragma_table_list where schema = 'main' and type = 'virtual'" |
+    tail -n +2 | python3 -c 'import csv, sys
+sys.stdout.writelines(row[0] for row in csv.reader(sys.stdin))' >statements
+[ $(grep -o select statements | wc -l) -gt 15 ] || echo "tables: $(cat statements)"
+for form in --csv --json --; do
+    steptrace sql $form "$trace" "$(cat statements)" >out 2>err
+    is_shown "sql $form of all tables" out
+done
+steptrace sql --csv "$trace" "select * from classes" | python3 -c 'import csv, sys
+assert len({len(row) for row in csv.reader(sys.stdin)}) == 1' || echo "sql: no CSV"
+for form in --csv --json --; do
+    steptrace sql $form "$trace" "select x'1b5b324a' as \"$(printf '\33[2J,\"\"')\", char(27, 155, 8238, 34, 44, 10) as b, 9e999 as c, -9e999 as d, null as e" >out 2>err
+    is_shown "sql $form" out
+    cat out
+done
+steptrace layout "$trace" --csv >out 2>err
+is_shown "layout --csv" out
 # Formats that others read are UTF-8.
 for ending in collapsed callgrind calls.callgrind massif heaptrack csv; do
     steptrace convert "$trace" -o out.$ending 2>/dev/null

@@ -30,3 +30,20 @@ for text in "create virtual table temp.x using steptrace('other.step', 'objects'
     "create table t (x)" "create temp view v as select 1" "attach ':memory:' as y" "begin" "pragma writable_schema=1" "vacuum into 'copy.db'"; do
     steptrace sql a.step "$text" 2>&1 | sed 's/.*authoriz.*/refused/'
 done
+echo "-- functions that read"
+steptrace sql --csv a.step "select count(*) > 5 from pragma_table_info('objects'); select name from pragma_table_list('threads') where schema = 'main';
+    select value from json_each('[4,5]'); select fullkey from json_tree('[4]') limit 1; select max(name) = 'threads' from sqlite_schema where name < 'u'"
+echo "-- limits"
+steptrace sql a.step "select length(zeroblob(100000000))" 2>&1
+steptrace sql a.step "select 1 where 'a' like '$(printf '%2000s' '')'" 2>&1
+echo "-- two classes of one name, from two loaders; a name with a point among those of an IN; a collation"
+loaders=$data/traces/loaders.step
+steptrace sql $loaders "select class, class_id, loader, count(*) objects, sum(size) bytes from objects join classes using (class_id, class)
+    where class = 'Loaders\$Item' group by class_id; select class, sum(size) bytes from objects where class = 'Loaders\$Item' group by class;
+    select method, class_id, count(*) calls from calls join methods using (method_id, method, class) where method glob 'Loaders\$Item.make' group by class_id"
+steptrace sql --csv $loaders "select count(*) from calls where class in ('Loaders\$Item', 'Loaders\$\$Lambda\$1.0x00007f9bed000c10', 'Loaders');
+    select count(*) from calls where class = 'LOADERS\$ITEM' collate nocase"
+echo "-- a full disk ends a query without an end"
+for form in -- --csv --json; do
+    timeout 60 "$STEPTRACE" sql $form a.step "with recursive c(x) as (select 1 union all select x + 1 from c) select x from c" >/dev/full || echo "exit $?"
+done

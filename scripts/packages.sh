@@ -46,6 +46,7 @@ build() {
     ticker=$!
     "$@" >"$out/build.log" 2>&1 || status=$?
     kill "$ticker" 2>/dev/null || true
+    wait "$ticker" 2>/dev/null || true
     [ "$status" = 0 ] || { tail -n 30 "$out/build.log" >&2 && exit 1; }
 }
 
@@ -77,10 +78,10 @@ if [ -n "$tarball" ]; then
     exit 0
 fi
 rm -f "$out"/*.deb
-packages() {
+packages() (
     cd "$source"
     DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" PATH=/usr/sbin:/usr/bin:/sbin:/bin dpkg-buildpackage -b -us -uc
-}
+)
 build packages
 rm -rf "$source"
 lintian --allow-root --fail-on error,warning "$out"/*.changes

@@ -24,7 +24,8 @@ import try_doors
 SQLITE = "/usr/bin/sqlite3"
 END = "-- end of answer --"
 ID_OF_COPY = "id of the row"
-JOINED_ROWS_MOST = 4000  # some joins are quadratic
+PAIRS_MOST = 1000000  # of two tables that are joined: some joins are quadratic
+READS_ALL = ("lifetimes", "advice")  # each scan reads the trace
 ROWS_MOST = 60000
 
 
@@ -105,7 +106,7 @@ def aggregate(chance, table, alias):
 
 def key(chance, a, b):
     """A column by which two tables can be joined without millions of rows."""
-    if max(a.rows, b.rows) > JOINED_ROWS_MOST:
+    if a.rows * b.rows * (20 if b.name in READS_ALL else 1) > PAIRS_MOST:
         return None
     wanted = [c for c in a.columns if c in b.columns and c in ("object", "class_id", "site", "method", "address")]
     return chance.choice(wanted) if wanted else None
@@ -151,8 +152,9 @@ def query(chance, tables):
     if shape == 7:
         return (f'select "{on}" from {{{a.name}}} a {where} {chance.choice(["union", "intersect", "except"])} '
                 f'select "{on}" from {{{b.name}}} b where {condition(chance, b, "b")}')
-    if shape == 12:  # rows of three tables
-        c = chance.choice([t for t in tables if key(chance, b, t)] or [b])
+    thirds = [t for t in tables if a.rows * b.rows * t.rows < PAIRS_MOST and key(chance, b, t)]
+    if shape == 12 and thirds:  # rows of three tables
+        c = chance.choice(thirds)
         to = key(chance, b, c)
         return (f'select count(*), count(b."{on}"), count(c."{to}") from {{{a.name}}} a left join {{{b.name}}} b on a."{on}" = b."{on}" '
                 f'left join {{{c.name}}} c on b."{to}" = c."{to}" and {condition(chance, c, "c")} {where} or {condition(chance, b, "b")}')

@@ -218,4 +218,5 @@ def main():
         check_groups(steptrace, trace)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """try_random.py EXTENSION STEPTRACE [--queries N] [--seed S] [TRACE]...: random queries of these
-traces' tables and of a made-up one's, and of copies of the tables that SQLite has made, have the same rows.
+traces' tables and of two made-up ones', and of copies of the tables that SQLite has made, have the same rows.
 
 The copies are SQLite's own tables, so what differs is the fault of the virtual tables: of rows that a scan passes
 over, of ids of rows by which SQLite joins several scans (MULTI-INDEX OR, right and full joins), of grouping.
@@ -20,11 +20,13 @@ import sys
 import tempfile
 
 import try_doors
+import try_more
 
 SQLITE = "/usr/bin/sqlite3"
 END = "-- end of answer --"
 ID_OF_COPY = "id of the row"
-JOINED_ROWS_MOST = 4000  # some joins are quadratic
+PAIRS_MOST = 1000000  # of two tables that are joined: some joins are quadratic
+READS_ALL = ("lifetimes", "advice")  # each scan reads the trace
 ROWS_MOST = 60000
 
 
@@ -75,6 +77,18 @@ class Table:
         return chance.choice(self.columns)
 
 
+def changed(chance, value):
+    """A value of a table, or now and then one near it, of another type, or of no row."""
+    if chance.random() > 0.15 or value.lower() == "null":
+        return value
+    if value.startswith("'"):
+        return chance.choice([f"upper({value})", f"{value} collate nocase", f"({value} || ' ') collate rtrim", "''", "7", "x'00'"])
+    if value.startswith("X"):
+        return value
+    return chance.choice([f"{value} + 0.5", f"-{value}", f"'{value}'", f"{value} - 0.25", "9223372036854775807", "-9223372036854775808", "1e19", "-1e300",
+                          "9e999", "''", "'x'", "x'00'"])
+
+
 def condition(chance, table, alias, depth=0):
     """A random condition on one table."""
     shape = chance.random()
@@ -84,15 +98,15 @@ def condition(chance, table, alias, depth=0):
         return "(" + f" {joiner} ".join(parts) + ")"
     column = table.column(chance)
     name = f'{alias}."{column}"'
-    value = chance.choice(table.values[column])
+    value = changed(chance, chance.choice(table.values[column]))
     kind = chance.random()
     if kind < 0.08:
         return f"{name} is {chance.choice(['null', 'not null'])}"
     if kind < 0.2:
-        return f"{name} in ({', '.join(chance.choice(table.values[column]) for _ in range(3))})"
+        return f"{name} {chance.choice(['in', 'in', 'not in'])} ({', '.join(changed(chance, chance.choice(table.values[column])) for _ in range(3))})"
     if kind < 0.3:
         return f"{name} between {value} and {chance.choice(table.values[column])}"
-    if kind < 0.36 and value.startswith("'"):
+    if kind < 0.36 and value.startswith("'") and value.endswith("'"):
         return f"{name} glob '{value.strip(chr(39))[:3]}*'" if chance.random() < 0.5 else f"{name} like '%{value.strip(chr(39))[1:3]}%'"
     return f"{name} {chance.choice(['=', '=', '<', '<=', '>', '>=', '!='])} {value}"
 
@@ -105,7 +119,7 @@ def aggregate(chance, table, alias):
 
 def key(chance, a, b):
     """A column by which two tables can be joined without millions of rows."""
-    if max(a.rows, b.rows) > JOINED_ROWS_MOST:
+    if a.rows * b.rows * (20 if b.name in READS_ALL else 1) > PAIRS_MOST:
         return None
     wanted = [c for c in a.columns if c in b.columns and c in ("object", "class_id", "site", "method", "address")]
     return chance.choice(wanted) if wanted else None
@@ -151,8 +165,9 @@ def query(chance, tables):
     if shape == 7:
         return (f'select "{on}" from {{{a.name}}} a {where} {chance.choice(["union", "intersect", "except"])} '
                 f'select "{on}" from {{{b.name}}} b where {condition(chance, b, "b")}')
-    if shape == 12:  # rows of three tables
-        c = chance.choice([t for t in tables if key(chance, b, t)] or [b])
+    thirds = [t for t in tables if a.rows * b.rows * t.rows < PAIRS_MOST and key(chance, b, t)]
+    if shape == 12 and thirds:  # rows of three tables
+        c = chance.choice(thirds)
         to = key(chance, b, c)
         return (f'select count(*), count(b."{on}"), count(c."{to}") from {{{a.name}}} a left join {{{b.name}}} b on a."{on}" = b."{on}" '
                 f'left join {{{c.name}}} c on b."{to}" = c."{to}" and {condition(chance, c, "c")} {where} or {condition(chance, b, "b")}')
@@ -215,9 +230,12 @@ def main():
     options = parser.parse_args()
     faults = errors = asked = 0
     work = tempfile.TemporaryDirectory()
-    traces = [*step_traces(options.traces, work.name), f"{work.name}/made.step"]
-    try_doors.make_trace(f"{work.name}/made.txt", 1500)
-    subprocess.run([options.steptrace, "convert", f"{work.name}/made.txt", "-o", traces[-1]], check=True)
+    try_doors.make_trace(f"{work.name}/made.txt", 1000 + options.seed % 1000)
+    heap = "\n".join(try_more.Heap(900 + options.seed % 1000).lines)
+    pathlib.Path(work.name, "native.hatf.txt").write_text(f"# HATF 1.0\n{heap}\n", encoding="utf-8")
+    traces = [*step_traces(options.traces, work.name), f"{work.name}/made.step", f"{work.name}/native.step"]
+    for source, trace in (("made.txt", traces[-2]), ("native.hatf.txt", traces[-1])):
+        subprocess.run([options.steptrace, "convert", f"{work.name}/{source}", "-o", trace], check=True)
     for trace in traces:
         chance = random.Random(f"{options.seed} {os.path.basename(trace)}")
         shell = Shell(options.extension, trace)

@@ -104,6 +104,26 @@ static bool parse_metric(struct parser *parser)
                : fail(parser, "'%s' is not measured", typed);
 }
 
+/* A metric that rows of the axis do not have would always be 0. */
+static bool has_metric(struct parser *parser)
+{
+    const struct gate_rule *rule = parser->rule;
+    char axes[64] = "";
+    if ((rule->metric->axes & 1u << rule->axis) != 0)
+        return true;
+    for (unsigned axis = AXIS_PROGRAM; axis < AXIS_COUNT; axis++)
+        if ((rule->metric->axes & 1u << axis) != 0) {
+            size_t used = strlen(axes);
+            snprintf(axes + used, sizeof axes - used, "%s%s", used > 0 ? ", " : "",
+                     axis_names[axis]);
+        }
+    return rule->axis == AXIS_PROGRAM
+               ? fail(parser, "'%s' is not measured of the whole program, but by %s",
+                      rule->metric->name, axes)
+               : fail(parser, "'%s' is not measured by %s, but by %s", rule->metric->name,
+                      axis_names[rule->axis], axes);
+}
+
 static bool parse_operator(struct parser *parser)
 {
     static const struct {
@@ -145,7 +165,7 @@ static bool parse_limit(struct parser *parser)
         if (percent < 0 || !isfinite(percent) || end != number + length - 1)
             return fail(parser, "a percentage is expected, as +5%%");
         if (!rule->is_change)
-            return fail(parser, "a share is one of what was before: +%s or -%s", number, number);
+            return fail(parser, "a percentage needs a sign: +%s or -%s", number, number);
         rule->limit = sign * percent;
     } else {
         bool ok = rule->metric->unit == UNIT_TIME ? take_time(&value, number, &fault)
@@ -154,6 +174,11 @@ static bool parse_limit(struct parser *parser)
             return fail(parser, "%s", fault);
         rule->limit = sign * (double) value;
     }
+    bool never_holds = rule->operator== GATE_LESS && !rule->is_change && rule->limit <= 0 &&
+                       rule->metric->sum != SUM_GROWTH_BYTES;
+    if (never_holds)
+        return fail(parser, "'%s' is never below 0: nothing can fail this rule",
+                    rule->metric->name);
     parser->at += length;
     skip_blanks(parser);
     return *parser->at == '\0' || fail(parser, "nothing more is expected");
@@ -170,8 +195,8 @@ static bool gate_rule_parse(const char *text, struct gate_rule *rule, size_t *co
     bool ok = strlen(text) < sizeof rule->text || fail(&parser, "the rule is too long");
     skip_blanks(&parser);
     snprintf(rule->text, sizeof rule->text, "%s", parser.at);
-    ok = ok && parse_rows(&parser) && parse_metric(&parser) && parse_operator(&parser) &&
-         parse_limit(&parser);
+    ok = ok && parse_rows(&parser) && parse_metric(&parser) && has_metric(&parser) &&
+         parse_operator(&parser) && parse_limit(&parser);
     *column = (size_t) (parser.at - text) + 1;
     return ok;
 }
@@ -290,15 +315,23 @@ void gates_reset(struct gates *gates)
     *gates = (struct gates){.rules = NULL};
 }
 
+static const char *verbs_of(const struct metric *metric)
+{
+    return metric->group == METRICS_OF_TRACES  ? "stats and compare"
+           : metric->group == METRICS_OF_LEAKS ? "leaks"
+                                               : "heap";
+}
+
 enum step_status gates_check(const struct gates *gates, const struct arguments *arguments,
-                             unsigned groups, const char *other, const char *change)
+                             unsigned groups, const char *change)
 {
     for (size_t i = 0; i < gates->count; i++) {
         const struct gate_rule *rule = &gates->rules[i];
         if ((groups & rule->metric->group) == 0)
-            return arguments_fault(arguments, "'%s'%s", rule->text, other);
+            return arguments_fault(arguments, "'%s': '%s' is a metric of %s", rule->text,
+                                   rule->metric->name, verbs_of(rule->metric));
         if (rule->is_change && change != NULL)
-            return arguments_fault(arguments, "'%s' is of a change%s", rule->text, change);
+            return arguments_fault(arguments, "'%s' compares two runs: %s", rule->text, change);
     }
     return STEP_STATUS_OK;
 }

@@ -62,11 +62,10 @@ bool take_budget(void *gates_target, const char *value, const char **fault);
     }
 
 void gates_reset(struct gates *gates);
-/* Reports a rule whose metric is not in `groups` (enum metric_group bits), with `other` behind it,
- * or that compares with a previous value, with `change` (NULL: there are such values).  Returns
- * INVALID then. */
+/* Reports a rule whose metric is not in `groups` (enum metric_group bits), or that compares with a
+ * previous value, with `change`, how to get one (NULL: there is one).  Returns INVALID then. */
 enum step_status gates_check(const struct gates *gates, const struct arguments *arguments,
-                             unsigned groups, const char *other, const char *change);
+                             unsigned groups, const char *change);
 
 /* Evaluates all rules, reports failures on stderr, and writes the XML.  If one fails, sets
  * `*exit_code`, that of a verb that succeeded. */

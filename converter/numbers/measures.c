@@ -15,34 +15,47 @@
 #define LIVES (BIRTHS | TRACE_KIND_BIT(EVENT_OBJECT_FREE))
 #define CALLS TRACE_KIND_BIT(EVENT_METHOD_ENTRY)
 
+/* Whose rows have a metric: those to which measure_trace.c, measure_heap() and leaks_measure() add.
+ */
+#define OF_PROGRAM (1u << AXIS_PROGRAM)
+#define OF_METHODS (1u << AXIS_METHOD)
+#define OF_CALLS (OF_PROGRAM | OF_METHODS | 1u << AXIS_THREAD)
+#define OF_LEAKS (OF_PROGRAM | 1u << AXIS_CLASS | 1u << AXIS_SITE)
+#define OF_OBJECTS (OF_LEAKS | 1u << AXIS_THREAD)
+
 const struct metric metrics[] = {
-    {"allocated", "allocated", UNIT_BYTES, SUM_ALLOCATED_BYTES, METRICS_OF_TRACES, true, BIRTHS},
-    {"allocated_objects", "objects", UNIT_COUNT, SUM_ALLOCATED_OBJECTS, METRICS_OF_TRACES, true,
+    {"allocated", "allocated", UNIT_BYTES, SUM_ALLOCATED_BYTES, METRICS_OF_TRACES, OF_OBJECTS, true,
      BIRTHS},
-    {"freed", "freed", UNIT_BYTES, SUM_FREED_BYTES, METRICS_OF_TRACES, true, LIVES},
-    {"freed_objects", "freed objects", UNIT_COUNT, SUM_FREED_OBJECTS, METRICS_OF_TRACES, true,
+    {"allocated_objects", "objects", UNIT_COUNT, SUM_ALLOCATED_OBJECTS, METRICS_OF_TRACES,
+     OF_OBJECTS, true, BIRTHS},
+    {"freed", "freed", UNIT_BYTES, SUM_FREED_BYTES, METRICS_OF_TRACES, OF_OBJECTS, true, LIVES},
+    {"freed_objects", "freed objects", UNIT_COUNT, SUM_FREED_OBJECTS, METRICS_OF_TRACES, OF_OBJECTS,
+     true, LIVES},
+    {"alive_at_peak", "at peak", UNIT_BYTES, SUM_PEAK_BYTES, METRICS_OF_TRACES, OF_OBJECTS, false,
      LIVES},
-    {"alive_at_peak", "at peak", UNIT_BYTES, SUM_PEAK_BYTES, METRICS_OF_TRACES, false, LIVES},
     {"alive_at_peak_objects", "objects at peak", UNIT_COUNT, SUM_PEAK_OBJECTS, METRICS_OF_TRACES,
-     false, LIVES},
-    {"alive_at_end", "at end", UNIT_BYTES, SUM_END_BYTES, METRICS_OF_TRACES, true, LIVES},
-    {"alive_at_end_objects", "objects at end", UNIT_COUNT, SUM_END_OBJECTS, METRICS_OF_TRACES, true,
+     OF_OBJECTS, false, LIVES},
+    {"alive_at_end", "at end", UNIT_BYTES, SUM_END_BYTES, METRICS_OF_TRACES, OF_OBJECTS, true,
      LIVES},
-    {"lifetime", "mean life", UNIT_TIME, SUM_LIVED_US, METRICS_OF_TRACES, false, LIVES},
-    {"calls", "calls", UNIT_COUNT, SUM_CALLS, METRICS_OF_TRACES, false, CALLS},
-    {"exceptions", "exceptions", UNIT_COUNT, SUM_EXCEPTIONS, METRICS_OF_TRACES, false, CALLS},
-    {"own_time", "itself", UNIT_TIME, SUM_OWN_NS, METRICS_OF_TRACES, false, CALLS},
-    {"time", "with inner", UNIT_TIME, SUM_TIME_NS, METRICS_OF_TRACES, false, CALLS},
-    {"collections", "collections", UNIT_COUNT, SUM_COLLECTIONS, METRICS_OF_TRACES, false,
-     TRACE_KIND_BIT(EVENT_OBJECT_FREE)},
-    {"duration", "duration", UNIT_TIME, SUM_DURATION_NS, METRICS_OF_TRACES, true, 0},
-    {"leaked", "leaked", UNIT_BYTES, SUM_LEAKED_BYTES, METRICS_OF_LEAKS, true, LIVES},
-    {"leaked_objects", "leaked objects", UNIT_COUNT, SUM_LEAKED_OBJECTS, METRICS_OF_LEAKS, true,
-     LIVES},
-    {"growth", "growth", UNIT_BYTES, SUM_GROWTH_BYTES, METRICS_OF_LEAKS, true, LIVES},
-    {"alive", "alive", UNIT_BYTES, SUM_ALIVE_BYTES, METRICS_OF_HEAPS, true, LIVES},
-    {"alive_objects", "alive objects", UNIT_COUNT, SUM_ALIVE_OBJECTS, METRICS_OF_HEAPS, true,
-     LIVES},
+    {"alive_at_end_objects", "objects at end", UNIT_COUNT, SUM_END_OBJECTS, METRICS_OF_TRACES,
+     OF_OBJECTS, true, LIVES},
+    {"lifetime", "mean life", UNIT_TIME, SUM_LIVED_US, METRICS_OF_TRACES, OF_OBJECTS, false, LIVES},
+    {"calls", "calls", UNIT_COUNT, SUM_CALLS, METRICS_OF_TRACES, OF_CALLS, false, CALLS},
+    {"exceptions", "exceptions", UNIT_COUNT, SUM_EXCEPTIONS, METRICS_OF_TRACES,
+     OF_PROGRAM | OF_METHODS, false, CALLS},
+    {"own_time", "itself", UNIT_TIME, SUM_OWN_NS, METRICS_OF_TRACES, OF_PROGRAM | OF_METHODS, false,
+     CALLS},
+    {"time", "with inner", UNIT_TIME, SUM_TIME_NS, METRICS_OF_TRACES, OF_METHODS, false, CALLS},
+    {"collections", "collections", UNIT_COUNT, SUM_COLLECTIONS, METRICS_OF_TRACES, OF_PROGRAM,
+     false, TRACE_KIND_BIT(EVENT_OBJECT_FREE)},
+    {"duration", "duration", UNIT_TIME, SUM_DURATION_NS, METRICS_OF_TRACES, OF_PROGRAM, true, 0},
+    {"leaked", "leaked", UNIT_BYTES, SUM_LEAKED_BYTES, METRICS_OF_LEAKS, OF_LEAKS, true, LIVES},
+    {"leaked_objects", "leaked objects", UNIT_COUNT, SUM_LEAKED_OBJECTS, METRICS_OF_LEAKS, OF_LEAKS,
+     true, LIVES},
+    {"growth", "growth", UNIT_BYTES, SUM_GROWTH_BYTES, METRICS_OF_LEAKS, OF_LEAKS, true, LIVES},
+    {"alive", "alive", UNIT_BYTES, SUM_ALIVE_BYTES, METRICS_OF_HEAPS, OF_OBJECTS, true, LIVES},
+    {"alive_objects", "alive objects", UNIT_COUNT, SUM_ALIVE_OBJECTS, METRICS_OF_HEAPS, OF_OBJECTS,
+     true, LIVES},
 };
 const size_t metric_count = sizeof metrics / sizeof metrics[0];
 

@@ -22,6 +22,8 @@
 #include "converter/trace/names.h"
 #include "steptrace/value.h"
 
+enum measure_axis { AXIS_PROGRAM, AXIS_CLASS, AXIS_SITE, AXIS_THREAD, AXIS_METHOD, AXIS_COUNT };
+
 /* Metrics: their names on the command line, their units, and how sums produce them. */
 
 /* Sums stored per row. */
@@ -60,6 +62,7 @@ struct metric {
     enum metric_unit unit;
     enum measure_sum sum;
     enum metric_group group;
+    unsigned axes;      /* bits 1 << AXIS_...: whose rows have it */
     bool is_of_samples; /* a sampled trace has it, or an estimate of it */
     uint32_t needs;     /* kinds of events (TRACE_KIND_BIT) */
 };
@@ -76,7 +79,6 @@ struct quantity metric_change(const struct metric *metric, double value);
 
 #define MEASURE_RUNS_MOST 64u /* on each side */
 
-enum measure_axis { AXIS_PROGRAM, AXIS_CLASS, AXIS_SITE, AXIS_THREAD, AXIS_METHOD, AXIS_COUNT };
 enum measure_side { SIDE_BEFORE, SIDE_AFTER, SIDE_COUNT };
 
 extern const char *const axis_names[AXIS_COUNT];

@@ -168,8 +168,7 @@ static enum step_status compare(struct comparison *comparison,
 static enum step_status run(struct comparison *comparison, const struct arguments *arguments)
 {
     struct trace_set sets[SIDE_COUNT] = {{.count = 0}};
-    enum step_status status = gates_check(&comparison->gates, arguments, METRICS_OF_TRACES,
-                                          " is for steptrace leaks", NULL);
+    enum step_status status = gates_check(&comparison->gates, arguments, METRICS_OF_TRACES, NULL);
     if (status != STEP_STATUS_OK)
         return status;
     if (comparison->as_json + comparison->as_csv + comparison->as_tree +

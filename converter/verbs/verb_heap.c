@@ -128,8 +128,7 @@ static enum step_status heap_asked_check(const struct arguments *arguments,
         (asked->moment_count != 1 || asked->report.form != HEAP_AS_TEXT))
         return arguments_fault(arguments, "--tree is for one moment, and prints text");
     return gates_check(&asked->gates, arguments, METRICS_OF_HEAPS,
-                       ": alive or alive_objects is expected",
-                       asked->moment_count == 2 ? NULL : ": --diff A B has two moments");
+                       asked->moment_count == 2 ? NULL : "add --diff A B, two moments");
 }
 
 /* ---- the heaps ---- */

@@ -149,8 +149,7 @@ static enum step_status run(struct leaks_options *options, const struct argument
 {
     enum step_status before =
         gates_check(&options->gates, arguments, METRICS_OF_LEAKS,
-                    ": leaked, leaked_objects or growth is expected",
-                    options->baseline == NULL ? ", and there is no --baseline" : NULL);
+                    options->baseline == NULL ? "add --baseline=TRACE" : NULL);
     if (before != STEP_STATUS_OK)
         return before;
     sampled_traces_accept(NULL);

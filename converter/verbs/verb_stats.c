@@ -128,8 +128,8 @@ static enum step_status run(const struct stats_options *options, const struct ar
     const char *path = arguments->operands[0];
     struct input input;
     enum step_status status =
-        gates_check(&options->gates, arguments, METRICS_OF_TRACES, " is for steptrace leaks",
-                    options->baseline == NULL ? ": --baseline=TRACE says since when" : NULL);
+        gates_check(&options->gates, arguments, METRICS_OF_TRACES,
+                    options->baseline == NULL ? "add --baseline=TRACE" : NULL);
     if (status != STEP_STATUS_OK)
         return status;
     sampled_traces_accept(options->lifetimes_in_bytes ? "--lifetimes=bytes" : NULL);

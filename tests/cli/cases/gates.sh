@@ -36,7 +36,9 @@ steptrace heap $two --fail-if 'alive > +1k'
 steptrace heap $two --fail-if 'allocated > 5'
 echo "-- bad rules"
 for rule in '' 'allocatd > 5' 'allocated 5' 'allocated > ' 'allocated > 5%' 'allocated > +x%' 'allocated > 5 MiB' 'lifetime > 5k' \
-    'clas:x allocated > 5' 'any allocated > 5' 'class: allocated > 5' 'thread:"a allocated > 5' 'leaked > 5'; do
+    'clas:x allocated > 5' 'any allocated > 5' 'class: allocated > 5' 'thread:"a allocated > 5' 'leaked > 5' \
+    'method:Shop.order allocated > 1k' 'class:Shop calls > 5' 'any site:Shop.** time > 1s' 'time > 1s' 'thread:main alive > 5' \
+    'allocated < 0'; do
     steptrace stats $one --fail-if "$rule" 2>&1 | head -n 1
 done
 printf 'allocated > 5k\n\nfreed >> 5\n' >bad.txt

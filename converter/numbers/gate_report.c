@@ -27,7 +27,8 @@ struct gate_verdict {
     bool is_noise; /* would fail, but runs vary more, or the interval reaches across the limit */
     bool is_estimate;
     size_t matched; /* number of rows */
-    uint32_t row;   /* of an `any` rule: the failing row; 0: none */
+    uint32_t row;   /* of an `any` rule: the row that is farthest beyond the limit; 0: none */
+    size_t failing; /* of an `any` rule: number of rows for which it holds */
     struct measured before, after;
     double value; /* compared with the limit: the value, or the change */
     double limit;
@@ -139,31 +140,53 @@ static void find_top(struct gate_verdict *verdict, const struct measures *measur
     }
 }
 
+/* Judges each row by itself, and keeps the verdict of the one that is farthest beyond the limit. */
+static void judge_any(const struct gate_rule *rule, const struct measures *measures,
+                      struct gate_verdict *verdict)
+{
+    static const struct totals nothing;
+    struct totals totals;
+    size_t matched = 0, failing = 0;
+    double farthest = -1;
+    for (uint32_t row = 1; row <= measures_count(measures, rule->axis); row++) {
+        if (!gate_rule_names(rule, measures, row))
+            continue;
+        struct gate_verdict of_row = {.rule = rule, .row = row};
+        totals = nothing;
+        add(&totals, measures, rule->axis, row);
+        judge_totals(&totals, measures, &of_row);
+        matched++;
+        failing += of_row.fails;
+        double beyond = fabs(of_row.value - of_row.limit);
+        if (of_row.fails ? beyond > farthest : farthest < 0 && !verdict->is_noise)
+            *verdict = of_row;
+        if (of_row.fails && beyond > farthest)
+            farthest = beyond;
+    }
+    verdict->matched = matched;
+    verdict->failing = failing;
+    if (!verdict->fails)
+        verdict->row = 0;
+}
+
 static void gate_judge(const struct gate_rule *rule, const struct measures *measures,
                        struct gate_verdict *verdict)
 {
     static const struct totals nothing;
     struct totals totals = nothing;
     *verdict = (struct gate_verdict){.rule = rule};
+    if (rule->any) {
+        judge_any(rule, measures, verdict);
+        return;
+    }
     for (uint32_t row = 1; row <= measures_count(measures, rule->axis); row++) {
         if (!gate_rule_names(rule, measures, row))
             continue;
         verdict->matched++;
-        if (rule->any)
-            totals = nothing;
         add(&totals, measures, rule->axis, row);
-        if (!rule->any)
-            continue;
-        judge_totals(&totals, measures, verdict);
-        verdict->row = row;
-        if (verdict->fails)
-            break;
     }
-    if (!rule->any)
-        judge_totals(&totals, measures, verdict);
+    judge_totals(&totals, measures, verdict);
     if (!verdict->fails)
-        verdict->row = 0;
-    if (!verdict->fails || rule->any)
         return;
     bool is_of_calls = rule->metric->sum >= SUM_CALLS && rule->metric->sum <= SUM_TIME_NS;
     find_top(verdict, measures,
@@ -241,6 +264,9 @@ static void print_details(const struct gate_verdict *verdict, const struct measu
         stack_print(measures_name(measures, rule->axis, verdict->row, FRAMES_SHOWN), out);
         fputc('\n', out);
     }
+    if (verdict->failing > 1)
+        fprintf(out, "  it holds for %zu more, of which none is as far beyond the limit\n",
+                verdict->failing - 1);
     for (size_t i = 0; i < verdict->top_count; i++) {
         const struct gate_top *top = &verdict->top[i];
         fprintf(out, "  %-9s %10s  ", axis_names[top->axis],

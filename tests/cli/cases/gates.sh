@@ -50,3 +50,6 @@ steptrace heap $one --at end --quiet --fail-if 'alive > 1m'; echo $?
 steptrace leaks $one -q --fail-if 'leaked > 1m'; echo $?
 steptrace compare $one $two -q --fail-if 'allocated > +50%'; echo $?
 steptrace stats $one -q --fail-if 'allocated > 395255'; echo $?
+echo "-- any: the row that is farthest beyond the limit"
+steptrace stats $two -q --fail-if 'any site:Shop.** allocated > 1k'; echo $?
+steptrace compare $one $two -q --fail-if 'any site:Shop.** allocated > +10%'; echo $?

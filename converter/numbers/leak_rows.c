@@ -297,7 +297,9 @@ static struct line fit_line(const struct leak_tracker *tracker, const uint64_t *
 {
     size_t first = tracker->sample_count - count;
     double mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;
+    bool is_level = true; /* the sums of a level line are not 0, but what rounding leaves */
     for (size_t i = first; i < tracker->sample_count; i++) {
+        is_level = is_level && values[i] == values[first];
         mean_x += (double) tracker->samples[i].collection / (double) count;
         mean_y += (double) values[i] / (double) count;
     }
@@ -310,7 +312,9 @@ static struct line fit_line(const struct leak_tracker *tracker, const uint64_t *
     }
     if (count < 3 || xx <= 0)
         return (struct line){0, 0};
-    return (struct line){xy / xx, yy > 0 ? xy * xy / (xx * yy) : 1};
+    if (is_level || yy <= 0)
+        return (struct line){0, 1};
+    return (struct line){xy / xx, xy * xy / (xx * yy)};
 }
 
 /* Objects born between only two collections are a step, not growth. */

@@ -269,6 +269,9 @@ static bool class_key(const struct statistics_report *report, const void *entry,
     return totals->allocated_objects > 0 || totals->freed_objects > 0;
 }
 
+/* An estimate of a hostile trace may be more than any number has room for. */
+#define BEYOND_ALL 18446744073709551616.0
+
 static bool thread_key(const struct statistics_report *report, const void *entry,
                        struct ranked_id *row)
 {
@@ -277,7 +280,8 @@ static bool thread_key(const struct statistics_report *report, const void *entry
                    ? totals->allocated_bytes
                    : totals->allocated_objects;
     if (report->statistics->sample_interval_bytes != 0)
-        row->key = (uint64_t) totals->sampled.bytes;
+        row->key =
+            totals->sampled.bytes < BEYOND_ALL ? (uint64_t) totals->sampled.bytes : UINT64_MAX;
     if (report->statistics->all.objects.allocated_objects == 0)
         row->key = totals->calls;
     return totals->is_used;

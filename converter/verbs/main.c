@@ -85,7 +85,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_DFL); /* end silently if the reader of the output has gone */
     output_signals_catch();
     enum step_status status = run(argc, argv);
-    if (fflush(stdout) != 0 && status == STEP_STATUS_OK) {
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == STEP_STATUS_OK) {
         report_line("standard output: %s", strerror(errno));
         status = STEP_STATUS_IO;
     }

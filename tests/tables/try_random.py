@@ -128,7 +128,7 @@ def key(chance, a, b):
 def query(chance, tables):
     """A random query: its text with {t:NAME} for tables."""
     a = chance.choice(tables)
-    shape = chance.randrange(13)
+    shape = chance.randrange(15)
     where = f"where {condition(chance, a, 'a')}"
     names = ", ".join(f'a."{c}"' for c in chance.sample(a.columns, min(len(a.columns), 3)))
     if shape <= 1:
@@ -171,6 +171,12 @@ def query(chance, tables):
         to = key(chance, b, c)
         return (f'select count(*), count(b."{on}"), count(c."{to}") from {{{a.name}}} a left join {{{b.name}}} b on a."{on}" = b."{on}" '
                 f'left join {{{c.name}}} c on b."{to}" = c."{to}" and {condition(chance, c, "c")} {where} or {condition(chance, b, "b")}')
+    if shape >= 13:  # groups of joined rows
+        keys = [f'a."{a.column(chance)}"'] + ([f'b."{b.column(chance)}"'] if chance.random() < 0.4 else [])
+        what = "distinct " + ", ".join(keys) if shape == 14 else f'{", ".join(keys)}, count(*), {aggregate(chance, b, "b")}'
+        return (f'select {what} from {{{a.name}}} a {chance.choice(["join", "left join", "cross join"])} {{{b.name}}} b on a."{on}" = b."{on}" {where}'
+                f'{" and " + condition(chance, b, "b") if chance.random() < 0.5 else ""} {"group by " + ", ".join(keys) if shape == 13 else ""}'
+                f'{" having count(*) > 1" if shape == 13 and chance.random() < 0.3 else ""}')
     kind = chance.choice(["join", "left join", "right join", "full join"])
     more = condition(chance, b, "b")
     return (f'select count(*), count(a."{on}"), count(b."{on}") from {{{a.name}}} a {kind} {{{b.name}}} b '
@@ -193,7 +199,8 @@ def rows_of_command(steptrace, trace, text):
 def compare(shell, steptrace, trace, chance, tables, number):
     text = query(chance, tables)
     got = collections.Counter(shell.ask(of(text, "", tables) + ";"))
-    wanted = collections.Counter(shell.ask(of(text, "c_", tables) + ";"))
+    # SQLite 3.40 finds nothing in an automatic index by a condition with a collation.
+    wanted = collections.Counter(shell.ask(f'pragma automatic_index=0;\n{of(text, "c_", tables)};\npragma automatic_index=1;'))
     failed = got != wanted
     if not failed and number % 5 == 0 and text.startswith("select count(*) from") and not any("rror" in line for line in wanted):
         command = rows_of_command(steptrace, trace, of(text, "", tables))

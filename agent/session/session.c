@@ -394,8 +394,8 @@ static bool fail(struct session *session)
 }
 
 /* A trace that begins while the program runs has its zero there: what the JVM did before, and the
- * time that it took to rewrite its classes, are no part of the recording.  Files of one set have the
- * zero of the first.  No thread reads the scale meanwhile: the last session is over. */
+ * time that it took to rewrite its classes, are no part of the recording.  Files of one set have
+ * the zero of the first.  No thread reads the scale meanwhile: the last session is over. */
 static void set_zero(struct session *session)
 {
     if (session->late && session->ring_number == session->number) {

@@ -196,23 +196,72 @@ static void take_definitions(struct drain *drain, struct live_chunk_ref **list)
     }
 }
 
-/* Takes all frames in chunks that are full by now; a frame is defined before it is used. */
-static void take_frames(struct drain *drain)
+static bool is_in(const struct live_chunk_ref *list, const struct live_chunk_ref *ref)
+{
+    while (list != NULL && list != ref)
+        list = list->next;
+    return list != NULL;
+}
+
+/* Takes the chunk of a thread that died while it handed the chunk over: it is neither in use nor
+ * deferred, and not queued: what is queued is taken first, since a chunk that is taken twice counts
+ * twice, and the one after it is waited for in vain. */
+static bool take_lost(struct drain *drain, struct live_stream *stream)
+{
+    struct native_trace *trace = trace_of(drain);
+    append(&trace->later, live_map_take_full(drain->map));
+    for (struct live_chunk_ref *ref = atomic_load(&drain->map->shared->made); ref != NULL;
+         ref = ref->next_made) {
+        const struct step_live_chunk *chunk = ref->chunk;
+        if (atomic_load(&chunk->state) == STEP_LIVE_FREE || ref->stream != stream ||
+            chunk->order != stream->expected_order || ref == atomic_load(&stream->ref) ||
+            is_in(trace->later, ref))
+            continue;
+        drain_take_full(drain, ref);
+        return true;
+    }
+    return false;
+}
+
+/* Waits for the thread that hands a chunk of definitions over. Returns false at the limit, and if
+ * that thread is gone. */
+static bool await_definitions(struct drain *drain, int *rounds)
+{
+    struct native_trace *trace = trace_of(drain);
+    if (++*rounds > COMMIT_ROUNDS ||
+        process_is_gone(trace->process_file, (pid_t) trace->process, 0))
+        return false;
+    nanosleep(&(struct timespec){0, COMMIT_NS}, NULL);
+    atomic_fetch_add(&trace->control->beat, 1);
+    return true;
+}
+
+/* Takes all frames in chunks that are full by now; a frame is defined before it is used. Returns
+ * false while a thread hands a chunk of them over; the last pass waits for it, and takes the chunk
+ * if it does not come. */
+static bool take_frames(struct drain *drain)
 {
     struct native_trace *trace = trace_of(drain);
     struct live_stream *global = global_stream(drain);
     if (trace->numbers.stack == 0 || global == NULL)
-        return;
-    for (;;) {
+        return true;
+    for (int rounds = 0;;) {
         take_definitions(drain, &trace->later);
         struct live_chunk_ref *active = atomic_load(&global->ref);
         if (active == NULL || drain->failed)
-            return;
-        if (active->chunk->order == global->expected_order) {
-            drain_parse(drain, active, live_published_words(active->chunk));
-            return;
+            return true;
+        if (active->chunk->order <= global->expected_order) {
+            drain_take_active(drain, global);
+            return true;
         }
-        append(&trace->later, live_map_take_full(drain->map));
+        struct live_chunk_ref *more = live_map_take_full(drain->map);
+        append(&trace->later, more);
+        if (more != NULL)
+            continue;
+        if (!trace->file->ending)
+            return false;
+        if (!await_definitions(drain, &rounds) && !take_lost(drain, global))
+            return true;
     }
 }
 
@@ -221,7 +270,8 @@ static bool take_all_full(struct drain *drain)
     struct native_trace *trace = trace_of(drain);
     append(&trace->later, live_map_take_full(drain->map));
     bool any = trace->later != NULL;
-    take_frames(drain);
+    if (!take_frames(drain))
+        return false;
     struct live_chunk_ref *ref = trace->later;
     trace->later = NULL;
     while (ref != NULL) {
@@ -238,31 +288,6 @@ static bool take_all_full(struct drain *drain)
     return any;
 }
 
-static bool is_in(const struct live_chunk_ref *list, const struct live_chunk_ref *ref)
-{
-    while (list != NULL && list != ref)
-        list = list->next;
-    return list != NULL;
-}
-
-/* Takes the chunk of a thread that died while it handed the chunk over: it is neither queued, nor
- * in use, nor deferred. */
-static bool take_lost(struct drain *drain, struct live_stream *stream)
-{
-    const struct native_trace *trace = trace_of(drain);
-    for (struct live_chunk_ref *ref = atomic_load(&drain->map->shared->made); ref != NULL;
-         ref = ref->next_made) {
-        const struct step_live_chunk *chunk = ref->chunk;
-        if (atomic_load(&chunk->state) == STEP_LIVE_FREE || ref->stream != stream ||
-            chunk->order != stream->expected_order || ref == atomic_load(&stream->ref) ||
-            is_in(trace->later, ref))
-            continue;
-        drain_take_full(drain, ref);
-        return true;
-    }
-    return false;
-}
-
 static void take_stream(struct drain *drain, struct live_stream *stream)
 {
     struct live_chunk_ref *active = atomic_load(&stream->ref);
@@ -275,9 +300,6 @@ static void take_stream(struct drain *drain, struct live_stream *stream)
 
 static void take_the_rest(struct drain *drain)
 {
-    struct live_stream *global = global_stream(drain);
-    if (global != NULL)
-        take_stream(drain, global);
     const struct native_trace *trace = trace_of(drain);
     while (take_all_full(drain) && !drain->failed && (trace->cut == NULL || trace->is_evened))
         ;

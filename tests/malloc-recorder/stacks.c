@@ -68,8 +68,39 @@ PLAIN void handle(int number)
     free(with_alloca(1004));
 }
 
-int main(void)
+static void *volatile kept;
+
+/* Each value of `bits` is another stack. */
+PLAIN void path(unsigned bits, int depth)
 {
+    kept = malloc(16);
+    free(kept);
+    if (depth > 0 && (bits & 1) != 0) {
+        path(bits >> 1, depth - 1);
+        keep++;
+    } else if (depth > 0) {
+        path(bits >> 1, depth - 1);
+        keep--;
+    }
+}
+
+/* So many records that the drain is busy while the program, at its end, fills a chunk of frames. */
+static void end_with_paths(unsigned count)
+{
+    for (int i = 0; i < 2000000; i++) {
+        kept = malloc(24);
+        free(kept);
+    }
+    for (unsigned i = 0; i < count; i++)
+        path(i, 14);
+}
+
+int main(int count, char **words)
+{
+    if (count > 1) {
+        end_with_paths((unsigned) atoi(words[1]));
+        return 0;
+    }
     int pair[2] = {2, 1};
     pthread_t thread;
     stack_t stack = {.ss_sp = malloc(65536), .ss_size = 65536};

@@ -80,6 +80,16 @@ class Stacks(unittest.TestCase):
             name, line = re.fullmatch(r'(\w+) stacks\.c:(\d+)', frame).groups()
             self.assertRegex(lines[int(line) - 1], r'malloc|leaf|pointer|alloca', name)
 
+    def test_frames_at_the_end(self):
+        """The program fills a chunk of frames while the drain is busy, and ends."""
+        for count in (6000, 8000, 12000, 16000):
+            trace = os.path.join(self.scratch.name, 'paths-%d.step' % count)
+            done = run([STEPTRACE, 'record-malloc', '--stack=32', '-o', trace, '--', program('stacks'), count])
+            self.assertEqual((done.returncode, done.stderr), (0, ''))
+            self.assertIn('consistent', steptrace('check', trace))
+            self.assertIn('objects live at the end', steptrace('check', trace))
+            self.assertEqual(sum(self.stacks(trace, 16).values()), 15 * count)
+
     def test_in_every_view(self):
         for suffix in ('collapsed', 'pb.gz'):
             out = os.path.join(self.scratch.name, 'out.' + suffix)

@@ -34,6 +34,7 @@ PROBE = r"""
   seen.found = rows("class-table");
   const tree = document.querySelector("#flame-graph [role=tree]");
   seen.boxes = tree.children.length;
+  seen.boxLabels = [...tree.children].map((box) => [box.textContent, box.node.name]);
   key(tree.querySelector('li[tabindex="0"]'), "ArrowDown");
   seen.focused = document.activeElement.node.name;
   key(document.activeElement, "Enter");
@@ -354,6 +355,8 @@ def browse(options, page, data):
     expect("names in order", seen["names"], sorted(seen["names"]))
     expect_that("search", "byte[]" in seen["found"] and len(seen["found"]) < 10, seen["found"])
     expect_that("boxes", seen["boxes"] > 10, seen["boxes"])
+    cut = [label for label, name in seen["boxLabels"] if label not in ("", name) and "(" in name]
+    expect_that("labels end in method and line", all(re.search(r"(:\d+|[^)])$", label) and ")" not in label for label in cut), cut[:5])
     expect_that("zoom", f"zoomed to {seen['focused']}" in seen["zoomed"], seen["zoomed"])
     expect_that("back", "zoomed" not in seen["back"], seen["back"])
     expect_that("found", "found: 1017 KiB" in seen["search"] and seen["marked"] > 0, seen["search"])

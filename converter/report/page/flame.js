@@ -53,6 +53,17 @@ function invertTree(root) {
   return top;
 }
 
+/* Returns a frame's name in at most so many letters: whole, or as Class.method:line, of which the end
+ * stays.  "com/acme/Shop.order(Shop.java:17)" is never cut to "va:17)". */
+function frameLabel(name, letters) {
+  if (name.length <= letters) return name;
+  const parts = /^(.*?)\(([^()]*?)(?::(\d+))?\)$/.exec(name);
+  if (parts === null) return cutLeft(name, letters);
+  const line = parts[3] === undefined ? "" : ":" + parts[3];
+  const method = parts[1].replace(/^.*[./]([^./]+\.[^./]+)$/, "$1") + line;
+  return cutLeft(method, letters);
+}
+
 /* Returns the same colour for the same package. */
 function flameColor(name) {
   name = name.split("(")[0];
@@ -108,7 +119,7 @@ function flameGraph(what) {
     const made = element("li", {role: "treeitem", tabindex: node === zoomed ? "0" : "-1", "aria-level": node.depth + 1,
       "aria-label": describe(node).replaceAll("\n", ": "), class: above ? "above" : null,
       style: "left:" + (100 * left / total).toFixed(4) + "%;width:" + (100 * width / total).toFixed(4) + "%;top:" + node.depth * ROW_HEIGHT + "px;background:" + what.color(node, measures[measure])},
-    cutLeft(node.depth === 0 ? "all: " + measures[measure].show(node.sum) : node.name, Math.floor((holder.clientWidth * width / total - 7) / LETTER)));
+    frameLabel(node.depth === 0 ? "all: " + measures[measure].show(node.sum) : node.name, Math.floor((holder.clientWidth * width / total - 7) / LETTER)));
     if (wanted !== "" && node.name.toLowerCase().includes(wanted)) made.classList.add("found");
     made.node = node;
     node.box = made;

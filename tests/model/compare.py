@@ -17,8 +17,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "formats/hatf"))
-import commands  # noqa: E402
+import checks  # noqa: E402
 from world import World  # noqa: E402
 
 CHECKS_A_SEED = 7
@@ -92,14 +91,14 @@ def try_seed(arguments, seed, counts):
     with tempfile.TemporaryDirectory() as directory:
         case = Case(arguments, seed, directory)
         # Every check has its turn: some go by the seed, the others by chance.
-        names = list(commands.CHECKS)
+        names = list(checks.CHECKS)
         chosen = {names[(seed * CHECKS_A_SEED + i) % len(names)] for i in range(CHECKS_A_SEED)}
         if arguments.check:
             chosen = {arguments.check}
         good = True
         for name in sorted(chosen):
             try:
-                counts[name] = counts.get(name, 0) + (commands.CHECKS[name](case) is not False)
+                counts[name] = counts.get(name, 0) + (checks.CHECKS[name](case) is not False)
             except (Differs, subprocess.TimeoutExpired) as fault:
                 keep(arguments, case, name, fault)
                 good = False
@@ -128,7 +127,7 @@ def main():
         wrong += not try_seed(arguments, seed, counts)
         tried += 1
     print(f"{tried} traces, {wrong} with faults; " + ", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
-    never = [name for name in commands.CHECKS if not counts.get(name)] if tried >= 100 and not arguments.check else []
+    never = [name for name in checks.CHECKS if not counts.get(name)] if tried >= 100 and not arguments.check else []
     if never:
         print(f"never tried: {', '.join(never)}", file=sys.stderr)
     return 1 if wrong or never else 0

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """rows.py STEPTRACE ROOT: every command, format, metric of gates and table has its row in tests/model/README.md, and what a row
-names is there: checks of commands.py, or files of other tests that compare with an implementation of their own."""
+names is there: checks of checks.py, or files of other tests that compare with an implementation of their own."""
 import pathlib
 import re
 import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "formats/hatf"))
-import commands  # noqa: E402
+import checks  # noqa: E402
 
 SECTIONS = ("Commands", "Formats", "Metrics of rules", "Tables")
 
@@ -57,7 +56,7 @@ def faults(steptrace, root):
             if not named and "none" not in by:
                 yield f"{section}: the row of {name} names nothing"
             for word in named:
-                if word not in commands.CHECKS and not (root / word).exists():
+                if word not in checks.CHECKS and not (root / word).exists():
                     yield f"{section}: the row of {name} names {word}, which is neither a check nor a file"
 
 

@@ -24,7 +24,7 @@ def as_expression(pattern, dots_are_slashes=True):
 
 
 def class_matches(pattern, name):
-    """Array classes match only patterns that begin with `[`."""
+    """Array classes match only patterns that begin with `[` (or end in `[]`, which this model does not read)."""
     if name.startswith("[") != pattern.startswith("["):
         return False
     if pattern.startswith("["):
@@ -94,6 +94,8 @@ class Selection:
         return in_range(ticks * 1000, values[0])
 
     def takes_temporary(self, o, values):
+        if o.existing:
+            return False
         if values[0] is None:
             return o.died is not None and o.died == min((c for c in self.world.collections() if c >= o.born), default=None)
         after = sum(1 for other in self.world.objects if other.order > o.order and o.died is not None and other.born <= o.died)

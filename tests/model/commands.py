@@ -7,11 +7,10 @@ import heaps
 import leaks_of
 import statistics_of
 from moments import Moment, totals
-from registry import check, choose_moment
+from registry import BUCKET, check, choose_moment
 from selection import Selection
 from world import TICK, World
 
-BUCKET = 0.016  # how far off a percentile may be
 
 
 def choose_options(case, without=()):

@@ -3,6 +3,7 @@
 from world import TICK
 
 CHECKS = {}
+BUCKET = 0.016  # how far off a percentile may be
 
 
 def check(function):

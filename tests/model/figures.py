@@ -9,18 +9,16 @@ import heaps
 import leaks_of
 import statistics_of
 from moments import Moment, totals
-from registry import BUCKET, check, choose_moment
+from registry import BUCKET, SIGNS, check, choose_moment, rule_status
 from selection import Selection
 from world import TICK, World
-
-SIGNS = {">": lambda a, b: a > b, ">=": lambda a, b: a >= b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, "=": lambda a, b: a == b, "!=": lambda a, b: a != b}
 
 
 def try_rule(case, verb, axis, metric, value, unit=1):
     """The gate fails exactly if the rule holds of the model's value."""
     limit = max(0, value + case.chance.choice([-unit, 0, 0, unit]))
     sign = case.chance.choice(list(SIGNS))
-    case.run(*verb, "-q", f"--fail-if={axis} {metric} {sign} {limit}", case.trace, status=(4 if SIGNS[sign](value, limit) else 0,))
+    case.run(*verb, "-q", f"--fail-if={axis} {metric} {sign} {limit}", case.trace, status=(rule_status(sign, value, limit),))
 
 
 @check
@@ -202,7 +200,8 @@ def leaks_growth(case):
         times = world.collections()
         spans = {sum(t < o.born for t in times) for o in world.objects if o.died is None and world.class_name(o.kind) == row["class"]}
         if len(spans) == 1:
-            case.same(f"growth of {row['class']}, which was born between two collections", row["growth_bytes_per_collection"], 0)
+            # UNSETTLED: 1e-9, as the mean of equal numbers is not always that number.
+            case.near(f"growth of {row['class']}, which was born between two collections", row["growth_bytes_per_collection"], 0, 0, 1e-9)
 
 
 @check
@@ -247,9 +246,9 @@ def compare_axes(case):
         name = tuple(row["site"]) if axis == "sites" else row["thread"]
         rows[name] = (row["allocated"]["before"], row["allocated"]["after"])
     wanted = {name: (sums[0][name], sums[1][name]) for name in set(sums[0]) | set(sums[1])}
-    missing = {"", ()} if axis == "threads" else {()}
-    same = {name: v for name, v in rows.items() if v[0] != v[1] and name not in missing and name != "(VM)"}
-    case.same(axis, same, {name: v for name, v in wanted.items() if v[0] != v[1] and name not in missing})
+    unknown = {"": "(the VM, or not known)", (): ("(no stack)",)}
+    wanted = {unknown.get(name, name): change for name, change in wanted.items()}
+    case.same(axis, {name: v for name, v in rows.items() if v[0] != v[1]}, {name: v for name, v in wanted.items() if v[0] != v[1]})
 
 
 @check

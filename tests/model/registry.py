@@ -16,3 +16,11 @@ def choose_moment(case):
     choices = ["peak", "end", str(TICK * case.chance.randint(case.world.start, case.world.end))]
     count = len(case.world.collections())
     return case.chance.choice(choices + ([f"gc:{case.chance.randint(1, count)}"] * 2 if count else []))
+
+
+SIGNS = {">": lambda a, b: a > b, ">=": lambda a, b: a >= b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, "=": lambda a, b: a == b, "!=": lambda a, b: a != b}
+
+
+def rule_status(sign, value, limit):
+    """A rule that can never hold is refused."""
+    return 2 if sign == "<" and limit == 0 else 4 if SIGNS[sign](value, limit) else 0

@@ -77,13 +77,17 @@ static const struct option_unit size_units[] = {{"", 1},
                                                 {"t", UINT64_C(1) << 40}};
 static const struct option_unit time_units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}};
 static const struct option_unit period_units[] = {
-    {"ms", 1000000}, {"s", 1000000000}, {"min", UINT64_C(60000000000)}};
+    {"", 1000000000},
+    {"ms", 1000000},
+    {"s", 1000000000},
+    {"m", UINT64_C(60000000000)},
+    {"min", UINT64_C(60000000000)}};
 static const struct option_unit no_units[] = {{"", 1}};
 static const struct option_unit count_units[] = {{"", 1}, {"k", 1000}, {"m", 1000000}};
 
 const struct option_units option_sizes = {"k, m, g, t", 5, size_units};
 const struct option_units option_times = {"ns, us, ms", 3, time_units};
-const struct option_units option_periods = {"ms, s, min", 3, period_units};
+const struct option_units option_periods = {"ms, s, m, min; without one, seconds", 5, period_units};
 const struct option_units option_numbers = {NULL, 1, no_units};
 const struct option_units option_counts = {"k, m", 3, count_units};
 

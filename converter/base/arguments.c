@@ -346,14 +346,15 @@ static bool take_with_unit(const struct unit *units, size_t count, const char *v
 
 bool take_time(void *uint64_target, const char *value, const char **fault)
 {
-    static const struct unit units[] = {{"", 1},
+    static const struct unit units[] = {{"", 1000000000},
                                         {"ns", 1},
                                         {"us", 1000},
                                         {"ms", 1000000},
                                         {"s", 1000000000},
+                                        {"m", UINT64_C(60000000000)},
                                         {"min", UINT64_C(60000000000)},
                                         {"h", UINT64_C(3600000000000)}};
-    *fault = "a time as 1500, 3us, 200ms, 1.5s or 10min is expected";
+    *fault = "a time as 30, 1.5s, 200ms, 3us or 10min is expected (without a unit: seconds)";
     return take_with_unit(units, sizeof units / sizeof units[0], value, uint64_target);
 }
 

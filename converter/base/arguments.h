@@ -110,6 +110,7 @@ bool take_flag(void *bool_target, const char *value, const char **fault);
 bool take_text(void *text_target, const char *value, const char **fault);
 bool take_count(void *uint64_target, const char *value, const char **fault);
 bool take_level(void *int_target, const char *value, const char **fault);
+/* A number with ns, us, ms, s, m, min or h; without a unit, seconds. */
 bool take_time(void *uint64_target, const char *value, const char **fault);
 bool take_size(void *uint64_target, const char *value, const char **fault);
 

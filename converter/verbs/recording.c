@@ -158,6 +158,26 @@ void escape_percents(const char *path, char *escaped)
     *escaped = '\0';
 }
 
+bool recording_file_name(const char *output, char *name, size_t size)
+{
+    char directory[PATH_MAX] = "", escaped[2 * PATH_MAX];
+    bool is_here = output[0] != '/';
+    if (is_here && getcwd(directory, sizeof directory) == NULL) {
+        report_line("the working directory has no name: %s", strerror(errno));
+        return false;
+    }
+    escape_percents(directory, escaped);
+    int length = snprintf(name, size, "%s%s%s", escaped, is_here ? "/" : "", output);
+    if (strchr(name, ',') != NULL)
+        report_line("%s: the agent's options take no comma in a name: write to another directory",
+                    name);
+    else if (length < 0 || (size_t) length >= size)
+        report_line("%s: the name is too long", output);
+    else
+        return true;
+    return false;
+}
+
 /* ---- the command ---- */
 
 #define COMMAND_NOT_STARTED 127

@@ -49,6 +49,10 @@ mode_t recording_mode(const struct recording_options *options);
 bool recording_overwrites(const struct recording_options *options);
 
 /* Doubles each % of a path, as recorders want it; `escaped` has room for 2 * PATH_MAX bytes. */
+/* Writes the value of the agent's option file= for an output of this working directory: an absolute
+ * name, in which only the output's own % sequences are the agent's.  Returns false, with a message,
+ * if a comma would begin another option, or the name is too long. */
+bool recording_file_name(const char *output, char *name, size_t size);
 void escape_percents(const char *path, char *escaped);
 
 /* ---- the command that is recorded, and its program ---- */

@@ -81,7 +81,7 @@ static void implied_options(const struct attachment *attachment, char *out, size
 
 static enum step_status begin(struct attachment *attachment)
 {
-    char agent[PATH_MAX], options[sizeof attachment->options + 2 * PATH_MAX];
+    char agent[PATH_MAX], options[sizeof attachment->options + 4 * PATH_MAX];
     char implied[128] = "";
     struct step_error error = {.offset = STEP_NO_OFFSET};
     const struct jvm_process *process = &attachment->process;
@@ -97,11 +97,11 @@ static enum step_status begin(struct attachment *attachment)
     } else {
         if (!agent_of(process, attachment->agent, agent))
             return STEP_STATUS_IO;
-        char directory[PATH_MAX] = "";
-        if (attachment->output[0] != '/' && getcwd(directory, sizeof directory - 1) != NULL)
-            strcat(directory, "/");
-        snprintf(options, sizeof options, "start,file=%s%s%s%s", directory, attachment->output,
-                 implied, attachment->options.text);
+        char name[3 * PATH_MAX];
+        if (!recording_file_name(attachment->output, name, sizeof name))
+            return STEP_STATUS_IO;
+        snprintf(options, sizeof options, "start,file=%s%s%s", name, implied,
+                 attachment->options.text);
     }
     if (attach_load(process, agent, options, &error) != STEP_STATUS_OK)
         return report_error(&error);

@@ -189,6 +189,18 @@ def ordinary_user(directory, identity, uid):
         attach_into(pid, 'their-inner.step', 0)
 
 
+def names_of_directories():
+    """What the working directory is called is no option of the agent, nor a % sequence of its file names."""
+    trap, percent = pathlib.Path('x,mode=666,file='), pathlib.Path('a%pb')
+    trap.mkdir()
+    percent.mkdir()
+    with Jvm() as pid:
+        steptrace('attach', '-d', '100ms', '-o', f'trap-{pid}.step', pid, code=1, says='no comma', cwd=trap)
+        require(not list(trap.iterdir()) and not os.path.exists(f'/trap-{pid}.step'), 'options were taken from a name')
+        steptrace('attach', '-d', '100ms', '-o', 'in.step', pid, cwd=percent)
+        require((percent / 'in.step').exists() and not pathlib.Path(f'a{pid}b').exists(), 'a % of a directory was expanded')
+
+
 def refusals():
     for option, reason in (('-XX:+DisableAttachMechanism', 'no attach requests'), ('-Xrs', 'SIGQUIT'),
                            ('-XX:-EnableDynamicAgentLoading', 'takes no agents')):
@@ -222,6 +234,7 @@ def main():
     try:
         pathlib.Path('Busy.java').write_text(SOURCE, encoding='utf-8')
         subprocess.run([f'{JAVA}/javac', 'Busy.java'], check=True)
+        names_of_directories()
         same_place()
         refusals()
         record()

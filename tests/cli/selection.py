@@ -177,7 +177,7 @@ def cases(trace):
     yield ['--lifetime', '10ms..20ms'], lambda t, o: lived(t, o, 10 * MS, 20 * MS)
     yield ['--lifetime', '>30ms'], lambda t, o: lived(t, o, 30 * MS + 1, INF)
     yield ['--alive-at', 'end'], lambda t, o: o['died'] is None
-    yield ['--alive-at', f'{middle}'], lambda t, o: o['born'] <= middle and (o['died'] is None or o['died'] > middle)
+    yield ['--alive-at', f'{middle}ns'], lambda t, o: o['born'] <= middle and (o['died'] is None or o['died'] > middle)
     yield ['--alive-at', 'peak'], lambda t, o: o['born_event'] <= peak and (o['died'] is None or o['died_event'] > peak)
     for n in sorted(every)[:3]:
         yield ['--alive-at', f'gc:{n}'], lambda t, o, n=n: o['epoch'] < n and (o['died'] is None or o['died_in'] > n)

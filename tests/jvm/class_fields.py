@@ -35,7 +35,7 @@ def sums_are_whole(session, what):
     """What is reached and what is not is what lives, as another verb counts it."""
     for by in "class", "site", "object":
         out = asked(session, "heap", "--retained", "--at", "end", "--by", by, "--top=0")
-        live = asked(session, "heap", "--at", str(out["moment"]["time_ns"]))["moment"]
+        live = asked(session, "heap", "--at", f'{out["moment"]["time_ns"]}ns')["moment"]
         require(out["objects"] + out["unreached_objects"] == live["live_objects"] and
                 out["bytes"] + out["unreached_bytes"] == live["live_bytes"],
                 f"{what}, by {by}: {out['objects']} + {out['unreached_objects']}, live {live}")

@@ -57,7 +57,7 @@ def judge_windows(session, facts):
     require(len(times) == len(truths) + 1, f"{len(times)} large arrays")
     hits = {"allocated_bytes": 0, "allocated_objects": 0}
     for begin, end, truth in zip(times, times[1:], truths):
-        found = stats(session, f"--time={begin + 1}..{end - 1}")["objects"]
+        found = stats(session, f"--time={begin + 1}ns..{end - 1}ns")["objects"]
         for key, wanted in (("allocated_bytes", truth), ("allocated_objects", objects)):
             hits[key] += found[key]["low"] <= wanted <= found[key]["high"]
     least = least_hits(len(truths), 0.94)

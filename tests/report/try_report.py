@@ -187,8 +187,8 @@ def compare(options, page):
     expect("objects in bins", sum(sum(one[2::6]) for one in bins), stats["objects"]["allocated_objects"])
     step, start = data["bins"]["step_ns"], data["bins"]["start_ns"]
     for i in (0, len(bins) // 2):
-        part = steptrace_json(options, "stats", "--json", f"--time={start + i * step}..{start + (i + 1) * step - 1}", "run.step")
-        heap = steptrace_json(options, "heap", "--json", "--top=1", f"--at={start + (i + 1) * step - 1}", "run.step")
+        part = steptrace_json(options, "stats", "--json", f"--time={start + i * step}ns..{start + (i + 1) * step - 1}ns", "run.step")
+        heap = steptrace_json(options, "heap", "--json", "--top=1", f"--at={start + (i + 1) * step - 1}ns", "run.step")
         living = sum(sum(one[3::6]) - sum(one[5::6]) for one in bins[:i + 1])
         expect(f"bytes alive after bin {i}", living, heap["moment"]["live_bytes"])
         expect(f"objects of bin {i}", sum(bins[i][2::6]), part["objects"]["allocated_objects"])

@@ -98,7 +98,7 @@ def check_doors(steptrace, trace, known, work):
 def check_choices(steptrace, trace, known, work):
     half = sorted(row[1] for row in known.values())[len(known) // 2]
     run(steptrace, "convert", trace, "-o", f"{work}/half.parquet", "--to=parquet", "--table=objects",
-        "--columns=object,born", f"--to-time={half}", "--class=java.lang.*")
+        "--columns=object,born", f"--to-time={half}ns", "--class=java.lang.*")
     names, columns, _ = parquet_reader.read(f"{work}/half.parquet")
     assert names == ["object", "born"]
     assert set(columns[0]) == {n for n, row in known.items()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # method events as calls: what the slice cuts is opened and closed at its ends
 steptrace convert $data/closed.txt -o all.trace.json && cat all.trace.json
-steptrace convert $data/closed.txt -o part.trace.json --from-time 2300 --to-time 2700 && cat part.trace.json
+steptrace convert $data/closed.txt -o part.trace.json --from-time 2300ns --to-time 2700ns && cat part.trace.json
 steptrace convert $data/closed.txt -o all.calls.speedscope.json && cat all.calls.speedscope.json
 steptrace convert $data/closed.txt -o none.calls.speedscope.json --thread 1 && cat none.calls.speedscope.json
 # exits without their calls, and calls in each other that one exit ends

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # closed.txt has no sizes but calls: sites come from them
 steptrace heap $data/closed.txt
-steptrace heap $data/closed.txt --by site+class --at 2800
+steptrace heap $data/closed.txt --by site+class --at 2800ns
 steptrace heap $data/closed.txt --at gc:1 --allocated --by thread
-steptrace heap $data/closed.txt --tree top-down --by class+site --at 2800 --least 0
-steptrace heap $data/closed.txt --tree bottom-up --at 2800 --least 0
-steptrace heap $data/closed.txt --diff 2800 end
-steptrace heap $data/closed.txt --diff 2800,end --json
+steptrace heap $data/closed.txt --tree top-down --by class+site --at 2800ns --least 0
+steptrace heap $data/closed.txt --tree bottom-up --at 2800ns --least 0
+steptrace heap $data/closed.txt --diff 2800ns end
+steptrace heap $data/closed.txt --diff 2800ns,end --json
 steptrace heap $data/closed.txt --at end --csv --by class+site+thread --allocated
 steptrace heap $data/closed.txt --ages
 steptrace heap - --ages <$data/closed.txt

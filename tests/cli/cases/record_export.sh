@@ -10,7 +10,7 @@ convert -o part.step --record Packet --where 'time>97' --where 'time<=99'
 steptrace dump part.step
 convert -o whole.step && steptrace dump whole.step | cmp - <(steptrace dump two.step) && echo same
 steptrace dump --where 'start=hello' --where 'time<2' two.step
-convert -o sliced.csv --from-time 101 && tr '\r' R <sliced.csv
+convert -o sliced.csv --from-time 101ns && tr '\r' R <sliced.csv
 cat two.step | steptrace convert - -o piped.step && cmp piped.step whole.step && echo same
 # faults of usage, of names and of files
 convert -o none.csv --where 'nothing=1'

@@ -8,7 +8,7 @@ steptrace dump --record Packet two.step | tail -n 2
 steptrace dump --record Transfer two.step
 echo "with maps:" && steptrace dump --record Transfer --maps two.step
 steptrace dump --entries two.step
-steptrace dump --from-time 98 --to-time 99 two.step | cut -d' ' -f1-2
+steptrace dump --from-time 98ns --to-time 99ns two.step | cut -d' ' -f1-2
 steptrace info --definition two.step | head -n 3
 steptrace dump --records $data/closed.txt || echo "exit $?"
 steptrace dump --record Missing one.step || echo "exit $?"

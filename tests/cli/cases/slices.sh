@@ -2,7 +2,7 @@
 steptrace convert $data/closed.txt -o a.step
 for in in $data/closed.txt a.step; do
     echo "-- time"
-    steptrace dump --from-time 2.5us --to-time=2900 $in
+    steptrace dump --from-time 2.5us --to-time=2900ns $in
     echo "-- thread"
     steptrace dump --thread 1 $in
     echo "-- kind"

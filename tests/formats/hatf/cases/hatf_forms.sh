@@ -21,7 +21,7 @@ steptrace convert a.hatf --plain -o p.step && steptrace dump p.step | cmp - $hea
 steptrace convert a.hatf -o a.step && steptrace dump a.step | cmp - $heap
 steptrace pack p.step -o k.step 2>/dev/null && steptrace dump k.step | cmp - $heap
 steptrace dump --thread 2 a.step
-steptrace dump --kind OF --from-time 3us --to-time 3500 a.hatf
+steptrace dump --kind OF --from-time 3us --to-time 3500ns a.hatf
 steptrace convert a.hatf --omit=time+thread+heap+attributes -o - --to=hatf.txt | tail -n 4
 steptrace convert a.hatf --to=memory-replay -o -
 steptrace check a.hatf

@@ -49,7 +49,7 @@ printf '\143' | dd of=t.mtf bs=1 seek=66 conv=notrunc 2>/dev/null
 steptrace check t.mtf
 echo $?
 # What is refused.
-steptrace dump other.mtf --from-time 3
+steptrace dump other.mtf --from-time 3ns
 steptrace convert other.mtf --record nobody -o t.csv
 steptrace convert other.mtf -o t.hatf
 steptrace stats other.mtf

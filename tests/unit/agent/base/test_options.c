@@ -224,7 +224,7 @@ static void test_faults(void)
         "engine=sampled,live=99",
         "engine=sampled,live=11m",
         "engine=sampled,rotate=999ms",
-        "engine=sampled,rotate=5",
+        "engine=sampled,rotate=0",
         "engine=sampled,rotate=1s,keep=1",
         "engine=sampled,keep=3",
         "engine=sampled,resolution=none",

@@ -54,22 +54,26 @@ static bool time_is_bad(const char *text)
 static void test_times(void)
 {
     CU_ASSERT_TRUE(time_is("0", 0));
-    CU_ASSERT_TRUE(time_is("1500", 1500));
+    CU_ASSERT_TRUE(time_is("30", UINT64_C(30000000000)));
+    CU_ASSERT_TRUE(time_is("1.5", 1500000000));
+    CU_ASSERT_TRUE(time_is("5m", UINT64_C(300000000000)));
+    CU_ASSERT_TRUE(time_is("10min", UINT64_C(600000000000)));
     CU_ASSERT_TRUE(time_is("1500ns", 1500));
     CU_ASSERT_TRUE(time_is("3us", 3000));
     CU_ASSERT_TRUE(time_is("200ms", 200000000));
     CU_ASSERT_TRUE(time_is("1.5s", 1500000000));
     CU_ASSERT_TRUE(time_is(".25us", 250));
     CU_ASSERT_TRUE(time_is("1.9999999999999s", 1999999999));
-    CU_ASSERT_TRUE(time_is("18446744073709551615", UINT64_MAX));
-    CU_ASSERT_TRUE(time_is_bad("18446744073709551616"));
+    CU_ASSERT_TRUE(time_is("18446744073709551615ns", UINT64_MAX));
+    CU_ASSERT_TRUE(time_is_bad("18446744073709551616ns"));
     CU_ASSERT_TRUE(time_is_bad("18446744073709551615us"));
     CU_ASSERT_TRUE(time_is_bad(""));
     CU_ASSERT_TRUE(time_is_bad("."));
     CU_ASSERT_TRUE(time_is_bad("s"));
     CU_ASSERT_TRUE(time_is_bad("-1"));
     CU_ASSERT_TRUE(time_is_bad("1 s"));
-    CU_ASSERT_TRUE(time_is_bad("1m"));
+    CU_ASSERT_TRUE(time_is_bad("18446744074"));
+    CU_ASSERT_TRUE(time_is_bad("1mi"));
 }
 
 static void test_kinds(void)

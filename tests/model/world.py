@@ -37,7 +37,7 @@ class World:
         self.seed, self.chance = seed, random.Random(seed)
         chance = self.chance
         self.big_ids, self.big_sizes, self.same_tick = chance.random() < 0.3, chance.random() < 0.3, chance.random() < 0.25
-        self.stacks, self.existing, self.calls_traced = chance.random() < 0.6, chance.random() < 0.4, chance.random() < 0.4
+        self.stacks, self.existing, self.calls_traced = chance.random() < 0.5, chance.random() < 0.4, chance.random() < 0.7
         self.calls_traced = self.calls_traced and not self.stacks
         self.loaders = chance.random() < 0.3
         self.make_names()
@@ -185,6 +185,15 @@ class World:
         yield f"0 end {self.end} 0"
 
     def event_lines(self):
+        """With blocks that end at some places."""
+        cuts = random.Random(f"blocks {self.seed}")
+        often = cuts.choice([0, 0, 0.05, 0.3])
+        for line in self.stream_lines():
+            yield line
+            if cuts.random() < often:
+                yield "flush"
+
+    def stream_lines(self):
         for time, is_death, _, o in self.events():
             if is_death:
                 yield f"1 free {time} 0 {o.number}"

@@ -18,7 +18,8 @@ def try_rule(case, verb, axis, metric, value, unit=1):
     """The gate fails exactly if the rule holds of the model's value."""
     limit = max(0, value + case.chance.choice([-unit, 0, 0, unit]))
     sign = case.chance.choice(list(SIGNS))
-    case.run(*verb, "-q", f"--fail-if={axis} {metric} {sign} {limit}", case.trace, status=(rule_status(sign, value, limit),))
+    case.run(*verb, "-q", f"--fail-if={axis} {metric} {sign} {limit}{'ns' if unit == TICK else ''}", case.trace,
+             status=(rule_status(sign, value, limit),))
 
 
 @check
@@ -382,8 +383,8 @@ def split(case):
     """Slices of time have together what the whole has."""
     middle = TICK * case.chance.randint(case.world.start, case.world.end)
     whole = case.run("dump", case.trace).splitlines()
-    first = case.run("dump", f"--to-time={middle}", case.trace).splitlines()
-    last = case.run("dump", f"--from-time={middle + 1}", case.trace).splitlines()
+    first = case.run("dump", f"--to-time={middle}ns", case.trace).splitlines()
+    last = case.run("dump", f"--from-time={middle + 1}ns", case.trace).splitlines()
     case.same_rows("lines of two slices", first + last, whole)
 
 

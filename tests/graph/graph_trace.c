@@ -26,6 +26,7 @@ static const struct {
     {"end", STEP_JAVA_VM_DEATH},
     {"load", STEP_JAVA_CLASS_LOAD},
     {"thread", STEP_JAVA_THREAD_START},
+    {"ended", STEP_JAVA_THREAD_END},
     {"alloc", STEP_JAVA_OBJECT_ALLOC},
     {"existing", STEP_JAVA_OBJECT_EXISTING},
     {"at", STEP_JAVA_OBJECT_ALLOC_AT},

@@ -20,7 +20,7 @@ def choose_options(case, without=()):
     options = [("size", chance.choice([">=64", "<100", "16..128", "=24", ">1099511627776"])),
                ("class", chance.choice(["a.**", "!a.**", "a/X", "X", "java/lang/*", "[B", "com.acme.Order", "a/b/Y*", "[*"])),
                ("thread", str(chance.randint(1, len(world.threads)))), ("thread", "pool-*"),
-               ("lifetime", chance.choice([f"<{TICK * 1000}", f">{TICK * 20}", f">={TICK * 3000}", f"{TICK}..{TICK * 5000}"])),
+               ("lifetime", chance.choice([f"<{TICK * 1000}ns", f">{TICK * 20}ns", f">={TICK * 3000}ns", f"{TICK}ns..{TICK * 5000}ns"])),
                ("temporary", None), ("alive-at", choose_moment(case)),
                ("site", chance.choice(["a.**", "java.lang.Object.*", "a.X", "**/run", "!a.**"])),
                ("method", chance.choice(["a.**", "java.lang.Object.*", "a.X", "**/run", "!a.**"]))]

@@ -5,12 +5,15 @@ import csv
 import gzip
 import json
 import re
+import struct
 import zipfile
 
 import hatf_reader
 import heaps
 import heaptrack_reader
+import native_reader
 import otlp_reader
+import parquet_reader
 from moments import Moment, peak_of
 from protobuf_reader import packed, tables
 from registry import check, choose_moment
@@ -46,6 +49,9 @@ def hatf(case):
     wanted = [("alloc", o.size, o.number, o.thread, o.born * TICK, case.world.class_name(o.kind)) for o in case.world.objects]
     wanted += [("free", o.number, o.died * TICK) for o in case.world.objects if o.died is not None]
     case.same_rows("records", found, wanted)
+    threads = [(r.tag, r.values[0]) for r in records if r.tag in (hatf_reader.CREATE_THREAD, hatf_reader.DESTROY_THREAD)]
+    case.same_rows("threads", threads, [(hatf_reader.CREATE_THREAD, i + 1) for i in range(len(case.world.threads))] +
+                   [(hatf_reader.DESTROY_THREAD, number) for number in case.world.ended])
 
 
 @check
@@ -323,3 +329,65 @@ def speedscope_calls(case):
     wanted = [(f"{c.thread} {case.world.thread_name(c.thread)}", case.world.method_path(c.method), c.entry * TICK,
                (case.world.end if c.leave is None else c.leave) * TICK) for c in case.world.calls]
     case.same_rows("calls", found, wanted)
+
+
+@check
+def lake(case):
+    """Parquet and ClickHouse's Native."""
+    world = case.world
+    wanted = [(o.number, world.class_name(o.kind), o.thread, o.size, o.born * TICK, None if o.died is None else o.died * TICK, o.site or None) for o in world.objects]
+    if not wanted:
+        return False
+    case.run("convert", case.trace, "-o", case.path("out.parquet"), "--to=parquet", "--table=objects")
+    case.run("convert", case.trace, "-o", case.path("out.native"), "--to=clickhouse-native", "--table=objects")
+    for name, (names, columns) in (("Parquet", parquet_reader.read(case.path("out.parquet"))[:2]), ("Native", native_reader.read(case.path("out.native")))):
+        found = [columns[names.index(c)] for c in ("object", "class", "thread", "size", "born", "died", "site")]
+        case.same_rows(name, list(zip(*found)), wanted)
+
+
+@check
+def records(case):
+    """CSV and JSON lines of records."""
+    world = case.world
+    case.run("convert", case.trace, "-o", case.path("out.csv"), "--record=ObjectAlloc")
+    with open(case.path("out.csv"), newline="", encoding="utf-8") as file:
+        found = [(int(r["time"]), json.loads(r["class"])["$id"], int(r["size"]), int(r["object"])) for r in csv.DictReader(file)]
+    case.same_rows("csv", found, [(o.born, o.kind, o.size, o.number) for o in world.objects])
+    case.run("convert", case.trace, "-o", case.path("out.jsonl"), "--record=ObjectFree")
+    with open(case.path("out.jsonl"), encoding="utf-8") as file:
+        found = [(r["time"], r["object"]) for r in map(json.loads, file)]
+    case.same_rows("jsonl", found, [(o.died, o.number) for o in world.objects if o.died is not None])
+
+
+@check
+def simple_binary(case):
+    """Four numbers a record: tag, size, address, 0; and of threads the tag, 0, the thread, 0."""
+    case.run("convert", case.trace, "-o", case.path("out.simple.bin"))
+    with open(case.path("out.simple.bin"), "rb") as file:
+        numbers = [n for n, in struct.iter_unpack(">Q", file.read())]
+    found = [tuple(numbers[i:i + 4]) for i in range(0, len(numbers), 4)]
+    wanted = [(0, o.size, o.number, 0) for o in case.world.objects] + [(1, 0, o.number, 0) for o in case.world.objects if o.died is not None]
+    case.same_rows("records", [r for r in found if r[0] < 2], wanted)
+
+
+@check
+def memory_infra(case):
+    """Each entry has the sums of its stack and all below; those without a type and a stack are the whole."""
+    moment = choose_moment(case)
+    case.run("convert", case.trace, "-o", case.path("out.memory-infra.json"), "--least=0", f"--at={moment}")
+    with open(case.path("out.memory-infra.json"), encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    heap = next(e["args"]["dumps"]["heaps"]["java_heap"] for e in events if e["ph"] == "v")
+    living = Moment(case.world, moment).living
+    by_type = {entry.get("type"): (int(entry["count"], 16), int(entry["size"], 16)) for entry in heap["entries"] if entry["bt"] == ""}
+    case.same("all", by_type.pop(None, (0, 0)), (len(living), sum(o.size for o in living)))
+    wanted = [(len(group), sum(o.size for o in group)) for group in by_class(living).values()]
+    case.same_rows("classes", list(by_type.values()), wanted)
+
+
+def by_class(objects):
+    """Classes of one name from two loaders are two."""
+    found = collections.defaultdict(list)
+    for o in objects:
+        found[o.kind].append(o)
+    return found

@@ -18,7 +18,8 @@ def try_rule(case, verb, axis, metric, value, unit=1):
     """The gate fails exactly if the rule holds of the model's value."""
     limit = max(0, value + case.chance.choice([-unit, 0, 0, unit]))
     sign = case.chance.choice(list(SIGNS))
-    case.run(*verb, "-q", f"--fail-if={axis} {metric} {sign} {limit}", case.trace, status=(rule_status(sign, value, limit),))
+    case.run(*verb, "-q", f"--fail-if={axis} {metric} {sign} {limit}{'ns' if unit == TICK else ''}", case.trace,
+             status=(rule_status(sign, value, limit),))
 
 
 @check
@@ -106,7 +107,7 @@ def sql_names(case):
     case.same_rows("methods", rows_of(case, "select method_id, method, class_id, name, descriptor from methods"),
                    [(i + 1, world.method_path(i + 1), owner, name, f"({'I' * n})V") for i, (owner, name, n) in enumerate(world.methods)])
     case.same_rows("threads", rows_of(case, "select thread, name, started, ended from threads"),
-                   [(i + 1, name, world.start * TICK, None) for i, name in enumerate(world.threads)])
+                   [(i + 1, name, world.start * TICK, world.end * TICK if i + 1 in world.ended else None) for i, name in enumerate(world.threads)])
     wanted = []
     for i, (parent, method, line) in enumerate(world.frames):
         stack = world.stack(i + 1)
@@ -257,7 +258,7 @@ def heap_tree(case):
     moment, down = choose_moment(case), case.chance.random() < 0.5
     text = case.run("heap", "--tree=" + ("top-down" if down else "bottom-up"), "--least=0", "--by=site", f"--at={moment}", case.trace)
     path, found = [], collections.defaultdict(lambda: (0, 0))  # overloads have nodes of one name
-    for objects, size, indent, name in re.findall(r"^ *(\d+) +(\d+) +[\d.]+  (?: {10})?( *)(\S.*)$", text, re.M):
+    for objects, size, indent, name in re.findall(r"^ *(\d+) +(\d+) +[\d.]+  ( *)(\S.*)$", text, re.M):
         depth = len(indent)
         path[depth:] = [name]
         number, total = found[tuple(path)]
@@ -382,6 +383,39 @@ def split(case):
     """Slices of time have together what the whole has."""
     middle = TICK * case.chance.randint(case.world.start, case.world.end)
     whole = case.run("dump", case.trace).splitlines()
-    first = case.run("dump", f"--to-time={middle}", case.trace).splitlines()
-    last = case.run("dump", f"--from-time={middle + 1}", case.trace).splitlines()
+    first = case.run("dump", f"--to-time={middle}ns", case.trace).splitlines()
+    last = case.run("dump", f"--from-time={middle + 1}ns", case.trace).splitlines()
     case.same_rows("lines of two slices", first + last, whole)
+
+
+@check
+def compare_sets(case):
+    """Of several traces the middle one counts, by each number."""
+    before = [case.world] + [World(case.seed + 1000003 * i) for i in (1, 2)]
+    after = [World(case.seed + 1000003 * i) for i in (3, 4, 5)]
+    if not all(w.objects for w in before + after):
+        return False
+    sides = []
+    for name, worlds in (("before", before), ("after", after)):
+        sides.append(",".join(case.make(world, f"{name}-{i}.step") for i, world in enumerate(worlds)))
+    found = json.loads(case.run("compare", "--json", "--by=class", *sides))["program"]
+    for metric, amount in (("allocated", lambda w: totals(w.objects)[1]), ("allocated_objects", lambda w: len(w.objects)),
+                           ("alive_at_end", lambda w: totals([o for o in w.objects if o.died is None])[1]), ("duration", lambda w: w.end * TICK)):
+        if metric in found:
+            middle = tuple(sorted(map(amount, worlds))[1] for worlds in (before, after))
+            case.same(metric, (found[metric]["before"], found[metric]["after"]), middle)
+
+
+@check
+def stats_lifetimes_in_bytes(case):
+    world = case.world
+    if world.same_tick:
+        return False
+    found = json.loads(case.run("stats", "--json", "--top=0", "--lifetimes=bytes", case.trace))["objects"].get("lifetimes")
+    sizes = byte_lifetimes(world, [o for o in world.objects if not world.existing])
+    if not sizes:
+        return False
+    case.same("count and most", (found["count"], found["most"]), (len(sizes), sizes[-1]))
+    case.near("mean", found["mean"], sum(sizes) / len(sizes), 1e-5, 1)
+    for name, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
+        case.near(name, found[name], ranked(sizes, share), BUCKET, 1)

@@ -3,7 +3,7 @@
 
 
 class Moment:
-    """`name` is peak, end, gc:N, or a time in nanoseconds."""
+    """`name` is peak, end, gc:N, or a time in nanoseconds, as "5000ns"."""
 
     def __init__(self, world, name):
         self.world = world
@@ -16,7 +16,7 @@ class Moment:
             self.time = world.collections()[int(name[3:]) - 1]
             count = sum(1 for e in events if e[0] <= self.time)
         else:
-            self.time = int(name) // 1000
+            self.time = int(name.removesuffix("ns")) // 1000
             count = sum(1 for e in events if e[0] <= self.time)
         self.allocated, self.living = [], []
         dead = {id(e[3]) for e in events[:count] if e[1]}

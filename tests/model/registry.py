@@ -13,7 +13,7 @@ def check(function):
 
 
 def choose_moment(case):
-    choices = ["peak", "end", str(TICK * case.chance.randint(case.world.start, case.world.end))]
+    choices = ["peak", "end", f"{TICK * case.chance.randint(case.world.start, case.world.end)}ns"]
     count = len(case.world.collections())
     return case.chance.choice(choices + ([f"gc:{case.chance.randint(1, count)}"] * 2 if count else []))
 

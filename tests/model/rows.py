@@ -19,7 +19,8 @@ def printed(steptrace, *words):
 
 def wanted_rows(steptrace, root):
     yield "Commands", re.findall(r"^  ([a-z][a-z-]*)  +\S", printed(steptrace, "help"), re.M)
-    yield "Formats", re.findall(r"^  ([a-z][a-z.-]*) +[./]\S* ", printed(steptrace, "convert", "--help"), re.M)
+    refusal = subprocess.run([steptrace, "convert", "in.step", "-o", "out.no-such-format"], stderr=subprocess.PIPE, text=True).stderr
+    yield "Formats", re.search(r"--to=FORMAT does \(([^)]*)\)", refusal)[1].split(", ")
     metrics = re.search(r"^\| METRIC \|(.*)$", (root / "docs/gates.md").read_text(encoding="utf-8"), re.M)[1]
     yield "Metrics of rules", [name for name in re.findall(r"`(\w+)`", metrics) if not name.startswith("_") and name not in ("leaks", "heap")]
     tables = (root / "docs/tables.md").read_text(encoding="utf-8").split("## Tables of a native", 1)[0]

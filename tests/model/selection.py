@@ -106,11 +106,13 @@ class Selection:
         return o in moments.Moment(self.world, values[0]).living
 
     def takes_time(self, o, values):
-        first, last = values[0].split("..")
+        first, last = values[0].replace("ns", "").split("..")
         return (not first or o.born * 1000 >= int(first)) and (not last or o.born * 1000 <= int(last))
 
 
 def in_range(value, text):
+    """Sizes in bytes, times in nanoseconds."""
+    text = text.replace("ns", "")
     found = re.fullmatch(r"(>=|<=|>|<|=)(\d+)", text)
     if found:
         limit = int(found[2])

@@ -118,6 +118,9 @@ class World:
                 found.died = now
                 living.remove(found)
         self.end = now + chance.randint(1, 30)
+        self.ended = [t for t, calls in self.open_calls.items() if not calls and chance.random() < 0.3]
+        for thread in self.ended:
+            self.scripts[thread].append(f"ended {self.end} {thread}")
 
     def make_object(self, number, order, now, existing=False):
         chance = self.chance

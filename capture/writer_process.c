@@ -203,7 +203,8 @@ static bool wait_for_answer(struct writer_process *writer, uint32_t number,
                            is_late
                                ? "the process that writes the trace does not answer; it goes on "
                                  "when the disk does, and the rest is in the live file"
-                               : "the process that writes the trace was killed");
+                               : "the process that writes the trace has ended: it was killed, or "
+                                 "could not begin");
             return false;
         }
     }

@@ -128,15 +128,33 @@ static char *agent_option(const struct recording *recording, const char *agent, 
     return length >= 0 ? option : NULL;
 }
 
+/* Writes an option as JVMs read their variable: between quotes of one kind all else stands for
+ * itself, and a quoted part may end anywhere. `out` has five times the option's length, and 3. */
+static void quote_option(const char *option, char *out)
+{
+    bool needs_quotes = strpbrk(option, " \t\n\v\f\r'\"") != NULL;
+    if (needs_quotes)
+        *out++ = '"';
+    for (; *option != '\0'; option++) {
+        if (*option == '"')
+            out = stpcpy(out, "\"'\"'\"");
+        else
+            *out++ = *option;
+    }
+    if (needs_quotes)
+        *out++ = '"';
+    *out = '\0';
+}
+
 /* Makes JVMs that the command starts load the agent. */
 static bool set_tool_options(const char *agent)
 {
     const char *before = getenv(TOOL_OPTIONS);
-    const char *quote = strpbrk(agent, " \t") != NULL ? "\"" : "";
     bool has_more = before != NULL && before[0] != '\0';
-    char value[TEXT_MAX];
-    int length = snprintf(value, sizeof value, "%s%s%s%s%s", quote, agent, quote,
-                          has_more ? " " : "", has_more ? before : "");
+    char quoted[5 * TEXT_MAX + 3], value[TEXT_MAX];
+    quote_option(agent, quoted);
+    int length = snprintf(value, sizeof value, "%s%s%s", quoted, has_more ? " " : "",
+                          has_more ? before : "");
     return length < (int) sizeof value && setenv(TOOL_OPTIONS, value, 1) == 0;
 }
 
@@ -216,6 +234,11 @@ static enum step_status record(const struct recording *recording, const struct a
     if (strchr(agent, '=') != NULL)
         return fail(agent, "the JVM takes no `=` in the path of an agent");
     char *name = trace_name(recording, launcher);
+    if (name != NULL && strchr(name, ',') != NULL) {
+        enum step_status refused = fail(name, "the agent takes no comma in a file name");
+        free(name);
+        return refused;
+    }
     char *option = name != NULL ? agent_option(recording, agent, name, launcher) : NULL;
     enum step_status status = STEP_STATUS_NO_MEMORY;
     if (option != NULL && strlen(option) >= TEXT_MAX)

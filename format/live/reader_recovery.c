@@ -174,7 +174,7 @@ static enum step_status note_unfinished_copy(struct step_reader *reader, const c
         return status;
     return step_reader_note(
         reader, reader->file.size, 0,
-        "the program and the process that writes its trace were killed at once: "
+        "the process that writes the trace was killed, with its program or before it: "
         "events after %" PRIu64 " ns may be missing; 100 ms before had at most "
         "%" PRIu64,
         ns, header->copied_most);

@@ -138,4 +138,24 @@ def system_calls(session):
         session.step("check", "run.step")
 
 
-TABLE = {function.__name__: function for function in (not_started, not_writable, names_taken, removed_file, ring_goes_on, system_calls)}
+def record_anywhere(session):
+    """A script is recorded in a directory of any name; a comma, which the agent takes for its own, is refused at once."""
+    environment = {**os.environ, "STEPTRACE_AGENT": session.tracer}
+    java = ["sh", "-c", '"$@"', "sh", *session.java("HotAllocations")]
+    for name in ("o'brien", 'say "x"', "both '\" of them", "with space", "100%", "a,b"):
+        place = pathlib.Path(session.path(name))
+        place.mkdir()
+        result = session.run(["sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", str(place),
+                              session.steptrace, "record", "-o", "run.step", "--", *java], env=environment)
+        if "," in name:
+            require(result.returncode == 1 and b"takes no comma" in result.stderr and not result.stdout,
+                    f"{name}: {result.returncode}, {shown(result.stderr)}")
+            continue
+        require(result.returncode == 0, f"{name}: it ends with {result.returncode}: {shown(result.stderr)}")
+        traces = list(place.glob("run-*.step"))
+        require(len(traces) == 1, f"{name}: {os.listdir(place)}")
+        session.step("check", str(traces[0]))
+
+
+TABLE = {function.__name__: function for function in (not_started, not_writable, names_taken, removed_file, ring_goes_on, system_calls,
+                                                       record_anywhere)}

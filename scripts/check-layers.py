@@ -45,7 +45,6 @@ OPENERS = {  # files, or folders, that do any of these, each with the reason
     "agent/base/option_table": "options=FILE, in a JVM",
     "agent/events/tagged_deaths": "the JVM's own threads in /proc",
     "agent/hotspot/archived_classes": "the JVM's own archive",
-    "agent/session/": "a trace that was not begun, and files that rotate= and keep= replace",
     "malloc-recorder/": "the trace, its live file, and the program's own files",
 }
 

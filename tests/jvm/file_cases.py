@@ -4,6 +4,7 @@ import os
 import pathlib
 import time
 
+import drivers
 from session import Failure, answer, expect_line, finish, shown
 
 RINGS = ("memory", "file")
@@ -115,4 +116,26 @@ def ring_goes_on(session):
         session.step("check", f"place/{path.name}")
 
 
-TABLE = {function.__name__: function for function in (not_started, not_writable, names_taken, removed_file, ring_goes_on)}
+def system_calls(session):
+    """A hardened service may kill for a call that no JVM makes: the agent makes none."""
+    for options in ("ring=memory", "ring=file", "engine=jvmti", "engine=sampled,sample=64",
+                    "engine=sampled,sample=64,ring=file", "events=all,stack=8"):
+        command = session.java("HotAllocations", agent=f"file=run.step,{options}")
+        result = session.run([session.as_service, *command])
+        require(result.returncode == 0, f"{options}: it ends with {result.returncode}: {shown(result.stderr)}")
+        session.step("check", "run.step")
+    for options in ("", "ring=file,", "engine=sampled,sample=64,"):
+        process = session.start([session.as_service, *session.java("Attached", "-XX:+EnableDynamicAgentLoading")])
+        try:
+            expect_line(process, "attach")
+            drivers.load(session, process.pid, f"{options}file=run.step")
+            for _ in range(3):
+                answer(process)
+            finish(process)
+        finally:
+            process.kill()
+        require(process.returncode == 0, f"{options} attached: it ends with {process.returncode}")
+        session.step("check", "run.step")
+
+
+TABLE = {function.__name__: function for function in (not_started, not_writable, names_taken, removed_file, ring_goes_on, system_calls)}

@@ -98,9 +98,7 @@ struct growth {
  * process. */
 static void grow_by(struct growth *growth, int descriptor)
 {
-    do
-        growth->code = posix_fallocate(descriptor, (off_t) growth->start, (off_t) growth->bytes);
-    while (growth->code == EINTR);
+    growth->code = trace_file_extend(descriptor, growth->start, growth->bytes);
     if (growth->code != 0)
         return;
     void *base = mmap(NULL, growth->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
@@ -232,7 +230,7 @@ void live_map_destroy(struct live_map *map, bool keep_file)
     if (map == NULL)
         return;
     if (map->descriptor >= 0 && !keep_file)
-        unlink(map->path);
+        trace_file_remove(map->path, (struct file_identity){map->device, map->inode});
     free_streams(map);
     free_refs(map);
     for (size_t i = 0; i < map->segment_count; i++)

@@ -31,14 +31,88 @@ static enum step_status set_errno(const char *path, struct step_error *error)
     return step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "%s", strerror(errno));
 }
 
+/* ---- names ---- */
+
+/* Opens the directory of the path: what is done by its descriptor is done there, whatever becomes
+ * of the directories above. Returns -1 on failure. */
+static int open_directory(const char *path, const char **name)
+{
+    char directory[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    *name = slash != NULL ? slash + 1 : path;
+    int length = slash == NULL ? 1 : slash == path ? 1 : (int) (slash - path);
+    snprintf(directory, sizeof directory, "%.*s", length, slash != NULL ? path : ".");
+    return open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static bool is_that(int directory, const char *name, struct file_identity identity)
+{
+    struct stat about;
+    return fstatat(directory, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(about.st_mode) &&
+           about.st_dev == identity.device && about.st_ino == identity.inode;
+}
+
+bool trace_file_remove(const char *path, struct file_identity identity)
+{
+    const char *name;
+    int directory = open_directory(path, &name);
+    if (directory < 0)
+        return errno == ENOENT;
+    bool removed = !is_that(directory, name, identity) || unlinkat(directory, name, 0) == 0;
+    close(directory);
+    return removed;
+}
+
+/* Replaces no file. Some file systems have no hard links. */
+static bool rename_once(int directory, const char *from, const char *to)
+{
+    struct stat about;
+    if (linkat(directory, from, directory, to, 0) == 0)
+        return unlinkat(directory, from, 0) == 0;
+    return errno != EEXIST && fstatat(directory, to, &about, AT_SYMLINK_NOFOLLOW) != 0 &&
+           errno == ENOENT && renameat(directory, from, directory, to) == 0;
+}
+
+bool trace_file_rename(const char *path, struct file_identity identity, const char *to)
+{
+    const char *name, *slash = strrchr(to, '/');
+    int directory = open_directory(path, &name);
+    bool renamed = directory >= 0 && is_that(directory, name, identity) &&
+                   rename_once(directory, name, slash != NULL ? slash + 1 : to);
+    if (directory >= 0)
+        close(directory);
+    return renamed;
+}
+
+static struct file_identity identity_of(int descriptor)
+{
+    struct stat about;
+    return fstat(descriptor, &about) == 0
+               ? (struct file_identity){.device = about.st_dev, .inode = about.st_ino}
+               : (struct file_identity){0, 0};
+}
+
+struct file_identity trace_file_identity(const struct trace_file *file)
+{
+    return identity_of(file->descriptor);
+}
+
+void trace_file_discard(struct trace_file *file)
+{
+    trace_file_remove(file->path, trace_file_identity(file));
+    file->is_removed = true;
+}
+
+/* ---- new files ---- */
+
 int trace_file_make(const char *path, mode_t mode)
 {
     mode = mode != 0 ? mode : TRACE_FILE_MODE;
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, TRACE_FILE_MODE);
     if (file >= 0 && mode != TRACE_FILE_MODE && fchmod(file, mode) != 0) {
         int code = errno;
+        trace_file_remove(path, identity_of(file));
         close(file);
-        unlink(path);
         errno = code;
         return -1;
     }
@@ -83,8 +157,9 @@ static enum step_status remove_live_file(const char *live, struct step_error *er
     int file = open_own(live, STEP_LIVE_MAGIC, sizeof STEP_LIVE_MAGIC - 1);
     if (file < 0)
         return refuse(live, "live file", error);
+    bool removed = trace_file_remove(live, identity_of(file));
     close(file);
-    return unlink(live) == 0 ? STEP_STATUS_OK : set_errno(live, error);
+    return removed ? STEP_STATUS_OK : set_errno(live, error);
 }
 
 bool trace_file_lock(int descriptor, off_t length)
@@ -118,12 +193,9 @@ static enum step_status replace(struct trace_file *file, mode_t mode, const char
 
 /* ---- a new trace ---- */
 
+/* Whatever it is: another user may have made a directory or a FIFO of that name. */
 static enum step_status exists(const char *path, struct step_error *error)
 {
-    struct stat about;
-    if (lstat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode))
-        return step_error_set(error, STEP_STATUS_INVALID, path, STEP_NO_OFFSET,
-                              "not a regular file");
     return step_error_set(error, STEP_STATUS_BUSY, path, STEP_NO_OFFSET, "exists already");
 }
 
@@ -136,25 +208,16 @@ static enum step_status make(struct trace_file *file, const struct trace_file_ru
         return exists(live, error);
     file->descriptor = trace_file_make(file->path, rules->mode);
     if (file->descriptor < 0 && errno == EEXIST)
-        return rules->overwrite && exists(file->path, error) == STEP_STATUS_BUSY
-                   ? replace(file, rules->mode, live, error)
-                   : exists(file->path, error);
+        return rules->overwrite ? replace(file, rules->mode, live, error)
+                                : exists(file->path, error);
     if (file->descriptor < 0)
         return set_errno(file->path, error);
     if (!trace_file_lock(file->descriptor, 0))
         return busy(file->path, error); /* another recorder replaces it */
     enum step_status status = rules->overwrite ? remove_live_file(live, error) : STEP_STATUS_OK;
     if (status != STEP_STATUS_OK)
-        unlink(file->path);
+        trace_file_discard(file);
     return status;
-}
-
-struct file_identity trace_file_identity(const struct trace_file *file)
-{
-    struct stat about;
-    return fstat(file->descriptor, &about) == 0
-               ? (struct file_identity){.device = about.st_dev, .inode = about.st_ino}
-               : (struct file_identity){0, 0};
 }
 
 enum step_status trace_file_open(const char *path, const struct trace_file_rules *rules,
@@ -174,8 +237,10 @@ enum step_status trace_file_open(const char *path, const struct trace_file_rules
     free(live);
     if (status == STEP_STATUS_OK)
         *out = file;
-    else
+    else {
+        file->is_removed = true; /* it is no trace, whoever has its name */
         trace_file_close(file);
+    }
     return status;
 }
 
@@ -214,6 +279,36 @@ bool trace_file_is_full(int code)
     return code == ENOSPC || code == EDQUOT || code == EFBIG;
 }
 
+/* Returns true if this errno says that blocks cannot be reserved here, as by a file system, or by a
+ * filter of system calls: then a write fails when the disk is full. */
+static bool cannot_reserve(int code)
+{
+    return code == EOPNOTSUPP || code == ENOSYS || code == EPERM || code == EINVAL;
+}
+
+/* Fills the file with zeros from its end. Returns 0, or an errno. */
+static int fill(int descriptor, uint64_t end)
+{
+    static const char zeros[STEP_LIVE_PAGE];
+    struct stat about;
+    int code = fstat(descriptor, &about) == 0 ? 0 : errno;
+    for (uint64_t at = code == 0 ? (uint64_t) about.st_size : end; code == 0 && at < end;) {
+        size_t part = end - at < sizeof zeros ? (size_t) (end - at) : sizeof zeros;
+        code = trace_file_put(descriptor, zeros, part, at);
+        at += part;
+    }
+    return code;
+}
+
+int trace_file_extend(int descriptor, uint64_t start, uint64_t bytes)
+{
+    int code;
+    do
+        code = posix_fallocate(descriptor, (off_t) start, (off_t) bytes);
+    while (code == EINTR);
+    return cannot_reserve(code) ? fill(descriptor, start + bytes) : code;
+}
+
 bool trace_file_reserve(struct trace_file *file, uint64_t length)
 {
     uint64_t wanted = file->size + length;
@@ -225,8 +320,8 @@ bool trace_file_reserve(struct trace_file *file, uint64_t length)
     do
         code = fallocate(file->descriptor, FALLOC_FL_KEEP_SIZE, 0, (off_t) wanted) != 0 ? errno : 0;
     while (code == EINTR);
-    if (code == EOPNOTSUPP)
-        return true; /* this file system cannot reserve: a write will fail */
+    if (cannot_reserve(code))
+        return true;
     file->code = code;
     if (code != 0)
         return false;
@@ -273,9 +368,12 @@ struct step_output trace_file_output(struct trace_file *file)
 
 void trace_file_close(struct trace_file *file)
 {
+    struct stat about;
     if (file == NULL)
         return;
     if (file->descriptor >= 0) {
+        if (!file->is_removed && fstat(file->descriptor, &about) == 0 && about.st_nlink == 0)
+            log_message("%s was removed while it was written", file->path);
         if (file->reserved > file->size && ftruncate(file->descriptor, (off_t) file->size) != 0)
             file->full = true;
         close(file->descriptor);

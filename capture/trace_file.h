@@ -21,6 +21,7 @@ struct trace_file {
     bool full;         /* the disk is full: only the end is still written */
     int code;          /* errno of the last failed reservation */
     bool ending;
+    bool is_removed; /* by this process: nothing is said of it */
 };
 
 /* How recorders create files. */
@@ -52,6 +53,8 @@ bool trace_file_lock(int descriptor, off_t length);
 /* Reserves disk blocks for `length` more bytes and the end of the file. Returns false and sets
  * file->code on failure. */
 bool trace_file_reserve(struct trace_file *file, uint64_t length);
+/* Makes a file at least this long, with disk blocks. Returns 0, or an errno. */
+int trace_file_extend(int descriptor, uint64_t start, uint64_t bytes);
 /* Writes all bytes at the offset. Returns 0, or an errno. */
 int trace_file_put(int descriptor, const void *data, size_t length, uint64_t offset);
 /* Returns true if this errno says that the file cannot grow. */
@@ -62,7 +65,14 @@ struct file_identity {
     uint64_t device, inode;
 };
 struct file_identity trace_file_identity(const struct trace_file *file);
-/* Releases unused reserved blocks, and closes. */
+/* Removes the name if it still is that file's: what has it otherwise is another's. Returns false if
+ * that failed. */
+bool trace_file_remove(const char *path, struct file_identity identity);
+/* Gives the file another name, in its directory, which no file must have. */
+bool trace_file_rename(const char *path, struct file_identity identity, const char *to);
+/* Removes the trace, which nobody wants; it is to be closed. */
+void trace_file_discard(struct trace_file *file);
+/* Releases unused reserved blocks, and closes. Logs that the file was removed by another. */
 void trace_file_close(struct trace_file *file);
 
 #endif

@@ -38,7 +38,7 @@ static enum step_status open_here(struct trace_store *store,
     store->map =
         live_map_create(live, wanted->rules.mode, wanted->buffer_bytes, wanted->drop, error);
     if (store->map == NULL)
-        unlink(store->path);
+        trace_file_discard(store->file);
     return store->map != NULL ? STEP_STATUS_OK : STEP_STATUS_IO;
 }
 
@@ -130,12 +130,6 @@ static enum step_status put_there(struct trace_store *store, const void *data, s
 
 /* ---- both ---- */
 
-static void discard(struct trace_store *store)
-{
-    trace_store_end(store, false);
-    trace_store_destroy(store);
-}
-
 static uint64_t ring_bytes_of(const struct trace_store_wanted *wanted)
 {
     uint64_t bytes = wanted->buffer_bytes > UINT64_MAX / RING_SHARE - STEP_LIVE_PAGE
@@ -161,7 +155,7 @@ enum step_status trace_store_open(const struct trace_store_wanted *wanted, struc
     if (status == STEP_STATUS_OK)
         *out = store;
     else
-        discard(store);
+        trace_store_discard(store);
     return status;
 }
 
@@ -186,18 +180,41 @@ struct step_output trace_store_output(struct trace_store *store)
     return (struct step_output){store, put};
 }
 
-void trace_store_end(struct trace_store *store, bool keep_live)
+/* The last call of the process that writes. */
+static void end_there(struct trace_store *store, enum writer_operation operation)
 {
-    if (store == NULL)
-        return;
+    if (call(store, operation, 0, NULL) && store->writer->calls->message[0] != '\0')
+        log_message("%s", store->writer->calls->message);
+}
+
+static void end(struct trace_store *store, bool keep_live, enum writer_operation operation)
+{
     store->keeps_live = keep_live;
     trace_file_close(store->file);
     store->file = NULL;
     if (store->writer == NULL)
         return;
     if (!keep_live && !store->writer->is_lost)
-        call(store, WRITER_END, 0, NULL);
+        end_there(store, operation);
     writer_process_leave(store->writer);
+}
+
+void trace_store_end(struct trace_store *store, bool keep_live)
+{
+    if (store != NULL)
+        end(store, keep_live, WRITER_END);
+}
+
+void trace_store_discard(struct trace_store *store)
+{
+    if (store == NULL)
+        return;
+    if (store->file != NULL)
+        trace_file_discard(store->file);
+    else if (store->writer != NULL && store->writer->is_lost)
+        trace_file_remove(store->path, store->identity);
+    end(store, false, WRITER_DISCARD);
+    trace_store_destroy(store);
 }
 
 void trace_store_destroy(struct trace_store *store)

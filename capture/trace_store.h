@@ -44,6 +44,8 @@ bool trace_store_reserve(struct trace_store *store, uint64_t length);
 struct step_output trace_store_output(struct trace_store *store);
 /* Closes the files. `keep_live`: what the trace lacks stays in the live file. */
 void trace_store_end(struct trace_store *store, bool keep_live);
+/* Removes the files of a trace that nobody wants, and frees the store and the ring. */
+void trace_store_discard(struct trace_store *store);
 /* Frees the store and the ring after trace_store_end(). No thread may use them any more. */
 void trace_store_destroy(struct trace_store *store);
 

@@ -30,7 +30,8 @@ enum writer_operation {
     WRITER_OPEN,      /* creates both files; `path` */
     WRITER_RESERVE,   /* reserves disk blocks for `length` bytes */
     WRITER_WRITE,     /* writes the first `length` bytes of the data */
-    WRITER_END        /* closes the trace, removes the live file */
+    WRITER_END,       /* closes the trace, removes the live file */
+    WRITER_DISCARD    /* the same, and removes the trace */
 };
 
 #define WRITER_CALLS_BYTES UINT64_C(16384)

@@ -73,7 +73,7 @@ static enum step_status open_files(struct step_error *error)
         snprintf(self.calls->path, sizeof self.calls->path, "%s", self.file->path);
         self.calls->identity = trace_file_identity(self.file);
     } else if (self.file != NULL) {
-        unlink(self.file->path);
+        trace_file_discard(self.file);
     }
     return status;
 }
@@ -83,6 +83,22 @@ static enum step_status put_data(struct step_error *error)
     struct step_output output = trace_file_output(self.file);
     self.file->ending = self.calls->ending != 0;
     return output.write(output.user, self.data, (size_t) self.calls->length, error);
+}
+
+static bool is_last(uint32_t operation)
+{
+    return operation == WRITER_END || operation == WRITER_DISCARD;
+}
+
+static void end(bool discards)
+{
+    struct stat about;
+    if (discards)
+        trace_file_discard(self.file);
+    trace_file_close(self.file);
+    self.file = NULL;
+    if (self.copy.file >= 0 && fstat(self.copy.file, &about) == 0)
+        trace_file_remove(self.live_path, (struct file_identity){about.st_dev, about.st_ino});
 }
 
 static enum step_status answer_call(struct step_error *error)
@@ -98,11 +114,9 @@ static enum step_status answer_call(struct step_error *error)
         return put_data(error);
     if (operation == WRITER_RESERVE)
         return trace_file_reserve(self.file, self.calls->length) ? STEP_STATUS_OK : STEP_STATUS_IO;
-    if (operation != WRITER_END)
+    if (!is_last(operation))
         return STEP_STATUS_INVALID;
-    trace_file_close(self.file);
-    self.file = NULL;
-    unlink(self.live_path);
+    end(operation == WRITER_DISCARD);
     return STEP_STATUS_OK;
 }
 
@@ -149,7 +163,7 @@ static void *answer_calls(void *data)
         pthread_mutex_lock(&self.files);
         uint32_t operation = calls->operation;
         answer(number);
-        if (operation == WRITER_END)
+        if (is_last(operation))
             _exit(0);
         pthread_mutex_unlock(&self.files);
     }

@@ -31,9 +31,6 @@
 #include "capture/provenance.h"
 #include "capture/writer_process.h"
 
-/* created at load, begun at VM init */
-static struct session *prepared;
-
 static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void) jvmti, (void) jni;
@@ -48,26 +45,34 @@ static void end_jvm(void)
     _exit(1);
 }
 
+static bool begin_first(JNIEnv *jni)
+{
+    struct session *session = session_prepare(&tracer.options);
+    if (session == NULL)
+        return false;
+    return session->options.start_at.count != 0 ? trigger_arm(session, jni)
+                                                : session_begin(session, jni);
+}
+
+/* The first trace is created here, not at load: a JVM that does not start, as for an unknown
+ * module, ends by _exit(), and would leave an empty one. */
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void) jvmti, (void) thread;
-    bool begun = true;
+    bool begun = false;
     hash_state_find(jni);
     hash_state_enter();
     bool taken = control_take(PATIENCE_NS);
     if (!taken)
         log_message("another trace is being started: none is begun");
-    else if (prepared != NULL && prepared->options.start_at.count != 0)
-        begun = trigger_arm(prepared, jni);
-    else if (prepared != NULL)
-        begun = session_begin(prepared, jni);
-    prepared = NULL;
+    else
+        begun = begin_first(jni);
     if (taken)
         control_give_back();
     hash_state_leave();
     if (!begun && tracer.options.required)
         end_jvm();
-    if (taken && begun)
+    if (begun)
         rotation_begin(&tracer.options);
 }
 
@@ -143,6 +148,8 @@ static jint begin(struct options *options)
         log_message("start: %s waits for its start= method already", waits);
         return JNI_ERR;
     }
+    if (!is_running())
+        rotation_end(); /* of a ring that waits for its next file */
     jint code = attach_start(options);
     if (code == JNI_OK)
         rotation_begin(options);
@@ -214,23 +221,17 @@ static int java_major_version(void)
     return major;
 }
 
-/* Returns the end of a message about a program that cannot be traced. */
-static const char *consequence(void)
-{
-    return tracer.attached || tracer.options.required ? "" : "; the program runs untraced";
-}
-
 static bool get_jvmti(JavaVM *vm)
 {
     if ((*vm)->GetEnv(vm, (void **) &tracer.jvmti, JVMTI_VERSION_11) != JNI_OK) {
         log_message("this JVM has no JVMTI 11: JDK %d or later is needed%s", JAVA_OLDEST,
-                    consequence());
+                    session_consequence());
         return false;
     }
     tracer.java_major = java_major_version();
     if (tracer.java_major < JAVA_OLDEST) {
         log_message("this JVM is of Java %d: JDK %d or later is needed%s", tracer.java_major,
-                    JAVA_OLDEST, consequence());
+                    JAVA_OLDEST, session_consequence());
         return false;
     }
     tracer.vm = vm;
@@ -257,7 +258,7 @@ static bool initialize(JavaVM *vm)
 {
     if (tracer.vm != NULL)
         return true;
-    if (!late_zstd_load(consequence()) || !get_jvmti(vm))
+    if (!late_zstd_load(session_consequence()) || !get_jvmti(vm))
         return false;
     threads_initialize();
     thread_at_end(reaper_thread_ended);
@@ -303,9 +304,6 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     engine_choice_prepare(&tracer.options);
     tracer.start = clock_moment_now();
     internals_begin(tracer.options.internals, tracer.options.internals_proven);
-    prepared = session_prepare(&tracer.options);
-    if (prepared == NULL)
-        return JNI_ERR;
     return enable(JVMTI_EVENT_VM_START) && enable(JVMTI_EVENT_VM_INIT) ? JNI_OK : JNI_ERR;
 }
 

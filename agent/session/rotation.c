@@ -43,6 +43,7 @@ static struct {
     uint64_t number;         /* of the traces: session.ring_number */
     struct options *options; /* of the first trace */
     uint64_t due_ns;         /* when the next file begins */
+    bool lacks_file;         /* the last one could not begin, or failed: it is due, too */
     struct options *window;  /* of the exact window that is wanted, or that is being recorded */
     bool waits;              /* it is not wanted before a method of start= is entered */
     char waits_for[STEP_LIVE_WAITS_BYTES]; /* those methods */
@@ -101,17 +102,10 @@ static void note_file(void)
         ring.files[ring.count++] = made;
 }
 
-static bool is_ours(const char *path, struct file_identity identity)
-{
-    struct stat about;
-    return lstat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_dev == identity.device &&
-           about.st_ino == identity.inode;
-}
-
 static void remove_oldest(void)
 {
     struct made_file *oldest = &ring.files[0];
-    if (is_ours(oldest->path, oldest->identity) && unlink(oldest->path) != 0)
+    if (!trace_file_remove(oldest->path, oldest->identity))
         log_message("%s: the file cannot be removed (keep=)", oldest->path);
     free(oldest->path);
     memmove(ring.files, ring.files + 1, --ring.count * sizeof *ring.files);
@@ -138,15 +132,6 @@ static bool first_can_be_named(void)
     return false;
 }
 
-/* Replaces no file. Some file systems have no hard links. */
-static bool rename_once(const char *from, const char *to)
-{
-    struct stat about;
-    if (link(from, to) == 0)
-        return unlink(from) == 0;
-    return errno != EEXIST && lstat(to, &about) != 0 && errno == ENOENT && rename(from, to) == 0;
-}
-
 /* The name without a number stands for all files from now on. */
 static void name_first(void)
 {
@@ -155,8 +140,7 @@ static void name_first(void)
     const char *file = ring.options->file;
     if (!name_of_first(name, sizeof name))
         return;
-    if (!atomic_load(&session->abandoned) && is_ours(file, session->drain.identity) &&
-        rename_once(file, name))
+    if (!atomic_load(&session->abandoned) && trace_file_rename(file, session->drain.identity, name))
         return;
     log_message("%s cannot be renamed to %s: the name stands for the first file alone", file, name);
 }
@@ -254,6 +238,19 @@ static bool change_files(struct options *next)
     return begin_file(next);
 }
 
+/* A name that cannot be used, or a full disk, ends no ring. Returns false if there is none. */
+static bool waits_for_file(void)
+{
+    if (tracer.dying)
+        return false;
+    end_engine();
+    ring.lacks_file = ring.options->rotate_ns != 0;
+    log_message(ring.lacks_file ? "%s: no trace is being recorded until the next file begins"
+                                : "%s: no other trace follows",
+                ring.options->file);
+    return ring.lacks_file;
+}
+
 /* Returns false if no trace follows. */
 static bool replace_trace(struct options *next)
 {
@@ -265,9 +262,28 @@ static bool replace_trace(struct options *next)
         begun = begin_file(ring.options);
     }
     set_due();
-    if (!begun && !tracer.dying)
-        log_message("%s: no other trace follows", ring.options->file);
-    return begun;
+    return begun || waits_for_file();
+}
+
+/* The file that is missing is tried when the next one would have begun. */
+static bool begin_missing_file(void)
+{
+    ring.lacks_file = false;
+    bool begun = begin_file(ring.options);
+    set_due();
+    return begun || waits_for_file();
+}
+
+/* Returns true if it ended by itself because its file could not be written. */
+static bool last_has_failed(void)
+{
+    bool has_failed = false;
+    if (control_take(COMMAND_PATIENCE_NS)) {
+        has_failed = tracer.last != NULL && session_has_ended(tracer.last) &&
+                     (tracer.last->end == END_DISK_FULL || tracer.last->end == END_FAILED);
+        control_give_back();
+    }
+    return has_failed;
 }
 
 /* ---- exact windows ---- */
@@ -305,10 +321,12 @@ static bool next_step(void)
 {
     if (ring.in_window)
         return end_window();
+    if (ring.lacks_file)
+        return clock_monotonic_ns() < ring.due_ns || begin_missing_file();
     if (ring.window != NULL && !ring.waits)
         return begin_window();
     if (atomic_load(&tracer.session) == NULL)
-        return false; /* the trace has ended by itself */
+        return last_has_failed() && waits_for_file(); /* it has ended by itself */
     return clock_monotonic_ns() < ring.due_ns || replace_trace(ring.options);
 }
 
@@ -362,7 +380,7 @@ static bool start_thread(JNIEnv *jni)
 /* While the ring rests, and the control lock is held or the trace has just begun. */
 static void begin(JNIEnv *jni, const struct options *options)
 {
-    ring.wanted = false;
+    ring.wanted = ring.lacks_file = false;
     ring.number = tracer.last->ring_number;
     ring.count = 0;
     ring.file_number = options->file_number;

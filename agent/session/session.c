@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -90,6 +89,20 @@ static void file_name(const struct options *options, char *out, size_t size)
         session_numbered_name(options, out, size);
 }
 
+const char *session_consequence(void)
+{
+    bool is_first = !tracer.attached && tracer.last == NULL;
+    return is_first && !tracer.options.required ? "; the program runs untraced" : "";
+}
+
+static bool say_why_not(const struct step_error *error)
+{
+    char text[900];
+    step_error_print(error, text, sizeof text);
+    log_message("%s%s", text, session_consequence());
+    return false;
+}
+
 /* Sets options.file to the trace's name. */
 static bool open_files(struct session *session)
 {
@@ -108,7 +121,7 @@ static bool open_files(struct session *session)
                                               .gives_up = session_drain_gives_up,
                                               .owner = session};
     if (trace_store_open(&wanted, &session->drain.store, &error) != STEP_STATUS_OK)
-        return log_error(&error);
+        return say_why_not(&error);
     snprintf(session->options.file, sizeof session->options.file, "%s", session->drain.store->path);
     session->drain.identity = session->drain.store->identity;
     session->map = session->drain.store->map;
@@ -118,7 +131,7 @@ static bool open_files(struct session *session)
     writing.output = trace_store_output(session->drain.store);
     writing.level = (int) options->level;
     if (step_writer_create(&writing, &session->drain.writer, &error) != STEP_STATUS_OK)
-        return log_error(&error);
+        return say_why_not(&error);
     if (session->options.stack != 0 && (session->stacks = stack_tree_create()) == NULL) {
         log_message("%s: out of memory for call stacks", session->options.file);
         return false;
@@ -159,13 +172,12 @@ static bool dismiss(struct session *session)
     step_writer_destroy(session->drain.writer);
     live_decoder_destroy(session->drain.decoder);
     stack_tree_destroy(session->stacks);
-    trace_store_end(session->drain.store, false);
-    trace_store_destroy(session->drain.store);
+    trace_store_discard(session->drain.store);
     return session->drain.dismissed = true;
 }
 
 /* A session whose drain thread does not return is kept; that thread is dismissed when it does. */
-static void destroy(struct session *session)
+void session_discard(struct session *session)
 {
     if (session->abandoned) {
         session->drain.errand = dismiss;
@@ -178,13 +190,6 @@ static void destroy(struct session *session)
         pthread_join(session->drain.thread, NULL);
     }
     free(session);
-}
-
-void session_discard(struct session *session)
-{
-    if (session->drain.store != NULL)
-        unlink(session->drain.store->path);
-    destroy(session);
 }
 
 struct session *session_prepare(const struct options *options)

@@ -13,7 +13,9 @@
 struct session *session_prepare(const struct options *options);
 /* Starts recording, in the live phase. Takes ownership of the session, also on failure. */
 bool session_begin(struct session *session, JNIEnv *jni);
-/* Removes the files of a session that was not begun. */
+/* Returns the end of a message about a trace that cannot begin. */
+const char *session_consequence(void);
+/* Removes the files of a session that was not begun, and frees it. */
 void session_discard(struct session *session);
 /* Ends the trace, if there is one, and waits until the file is closed: for `limit_ns` at most, and
  * at VM death for as long as finish= says. Returns false if it is not closed. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -140,12 +141,8 @@ static bool open_trace(struct native_trace *trace)
 
 static bool set_aside(struct native_trace *trace, uint64_t end)
 {
-    int code;
-    do
-        code = posix_fallocate(trace->live_file, 0, (off_t) end);
-    while (code == EINTR);
-    errno = code;
-    return code == 0;
+    errno = trace_file_extend(trace->live_file, 0, end);
+    return errno == 0;
 }
 
 static bool make_live_file(struct native_trace *trace)
@@ -264,13 +261,20 @@ static bool open_writer(struct native_trace *trace)
            log_error(&error);
 }
 
+static void remove_live_file(struct native_trace *trace)
+{
+    struct stat about;
+    if (trace->is_live_made && fstat(trace->live_file, &about) == 0)
+        trace_file_remove(trace->live_path, (struct file_identity){about.st_dev, about.st_ino});
+    trace->is_live_made = false;
+}
+
 /* Removes the files of a trace that could not begin. */
 static void release(struct native_trace *trace)
 {
-    if (trace->is_live_made)
-        unlink(trace->live_path);
+    remove_live_file(trace);
     if (trace->file != NULL)
-        unlink(trace->path);
+        trace_file_discard(trace->file);
     if (trace->is_mapped)
         munmap(trace->header, trace->numbers.range_bytes);
     if (trace->live_file >= 0)
@@ -298,8 +302,7 @@ enum native_trace_start native_trace_start(struct native_trace *trace)
 
 void native_trace_close(struct native_trace *trace)
 {
-    unlink(trace->live_path);
-    trace->is_live_made = false;
+    remove_live_file(trace);
     step_writer_destroy(trace->writer);
     live_allocs_decoder_destroy(trace->decoder);
     trace->writer = NULL;

@@ -45,7 +45,7 @@ def writers(pid):
         if place.name.isdigit():
             with contextlib.suppress(OSError):
                 words = (place / "cmdline").read_bytes().split(b"\0")
-                if f"program={pid}".encode() in words and b"libtracer.so" in b"".join(words):
+                if f"program={pid}".encode() in words and b"/proc/self/fd/" in words[1]:
                     found.append(int(place.name))
     return found
 

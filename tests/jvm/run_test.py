@@ -85,6 +85,7 @@ def arguments():
     parser.add_argument("--versions", default="", help="the agent that changes class files' versions")
     parser.add_argument("--other-agent", default="", help="an agent beside ours")
     parser.add_argument("--jar", default="", help="steptrace.jar, if it was built")
+    parser.add_argument("--as-service", default="", help="runs a program under a service's filter of system calls")
     parser.add_argument("--thinner", default="", help="thin_collections of tests/graph")
     parser.add_argument("--engine", default="bytecode", help="jvmti or bytecode")
     parser.add_argument("--directory", required=True, help="where the files of the test go")
@@ -94,7 +95,7 @@ def arguments():
 
 def main():
     args = arguments()
-    for name in ("tracer", "steptrace", "jdk", "classes", "sources", "library", "other_agent", "versions", "thinner",
+    for name in ("tracer", "steptrace", "jdk", "classes", "sources", "library", "other_agent", "versions", "thinner", "as_service",
                  "jar", "directory"):
         if getattr(args, name):
             setattr(args, name, str(pathlib.Path(getattr(args, name)).resolve()))

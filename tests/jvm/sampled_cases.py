@@ -410,7 +410,8 @@ def sampled_ring(session):
                for name in ours]
     require(ours == [f"run.{int(number):06}.step" for number in numbers], f"{ours} have the numbers {numbers}")
     text = pathlib.Path(session.path("stderr")).read_text(encoding="utf-8")
-    require("removed" not in text, text)
+    require("cannot be removed" not in text, text)
+    require("run.000002.step was removed while it was written" in text, text)
 
 
 def set_rows(session, verb, *words):

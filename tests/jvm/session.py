@@ -24,7 +24,7 @@ class Session:
         self.jdk, self.collector = pathlib.Path(args.jdk), args.collector
         self.classes, self.sources, self.library = args.classes, args.sources, args.library
         self.engine, self.thinner = args.engine, args.thinner
-        self.jar = args.jar
+        self.jar, self.as_service = args.jar, args.as_service
         self.other_agent, self.versions = args.other_agent, args.versions
         self.directory = pathlib.Path(args.directory)
         self.timeout = 300

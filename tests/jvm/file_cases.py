@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes of a program whose trace cannot be written, and of a trace whose program does not start."""
+import os
+import pathlib
+import time
+
+import drivers
+from session import Failure, answer, expect_line, finish, shown
+
+RINGS = ("memory", "file")
+WAIT_SECONDS = 120
+
+
+def require(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def empty_directory(session):
+    place = pathlib.Path(session.path("place"))
+    place.mkdir(exist_ok=True)
+    for path in place.iterdir():
+        path.rmdir() if path.is_dir() else path.unlink()
+    return place
+
+
+def not_started(session):
+    """A JVM that ends before it has started leaves no files, and nothing is said of any."""
+    place = empty_directory(session)
+    for ring in RINGS:
+        for vm in ("--add-modules=no.such.module", "-Djava.system.class.loader=no.Such", "-Xmx1k"):
+            result = session.run(session.java("HotAllocations", vm, agent=f"file=place/run.step,overwrite=no,ring={ring}"))
+            require(result.returncode == 1, f"{vm}: it ends with {result.returncode}")
+            require(not list(place.iterdir()), f"{vm}, ring={ring}: {os.listdir(place)} are left")
+            require(b"steptrace:" not in result.stderr, f"{vm}: {shown(result.stderr)}")
+
+
+def run(session, options):
+    return session.run(session.java("HotAllocations", agent=options))
+
+
+def not_writable(session):
+    """One line says that the program runs untraced; with required=yes it does not run."""
+    place = empty_directory(session)
+    (place / "file").touch()
+    for ring in RINGS:
+        for name in ("no/such/directory/run.step", "place/file/run.step"):
+            result = run(session, f"file={name},ring={ring}")
+            lines = [line for line in result.stderr.splitlines() if line.startswith(b"steptrace:")]
+            require(result.returncode == 0, f"{name}: it ends with {result.returncode}")
+            require(len(lines) == 1 and lines[0].endswith(b"; the program runs untraced"), shown(result.stderr))
+            must = run(session, f"file={name},ring={ring},required=yes")
+            require(must.returncode == 1 and must.stdout == b"", f"required=yes: {must.returncode}")
+
+
+def names_taken(session):
+    """Whatever has the trace's name stays, and the trace gets another one."""
+    for ring in RINGS:
+        place = empty_directory(session)
+        os.mkfifo(place / "run.step")
+        (place / "run.2.step").mkdir()
+        (place / "run.3.step.live").mkdir()
+        result = run(session, f"file=place/run.step,overwrite=no,ring={ring}")
+        require(result.returncode == 0, f"it ends with {result.returncode}: {shown(result.stderr)}")
+        session.step("check", "place/run.4.step")
+        left = sorted(os.listdir(place))
+        require(left == ["run.2.step", "run.3.step.live", "run.4.step", "run.step"], f"there are {left}")
+
+
+def removed_file(session):
+    """A trace that somebody removes meanwhile is lost, and a line at its end says so."""
+    for ring in RINGS:
+        process = session.start(session.java("Attached", agent=f"file=run.step,ring={ring}"))
+        try:
+            expect_line(process, "attach")
+            os.unlink(session.path("run.step"))
+            for _ in range(3):
+                answer(process)
+            finish(process)
+        finally:
+            process.kill()
+        told = pathlib.Path(session.path("stderr")).read_bytes()
+        require(told.count(b"run.step was removed while it was written") == 1, f"ring={ring}: {shown(told)}")
+        require(not os.path.exists(session.path("run.step.live")), "the live file stays")
+
+
+def await_that(session, what, condition):
+    until = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        require(time.monotonic() < until, f"{what}: not after {WAIT_SECONDS} s")
+        time.sleep(0.05)
+
+
+def ring_goes_on(session):
+    """A file that cannot be made ends no ring: it goes on when there is room again."""
+    place = empty_directory(session)
+    stderr = pathlib.Path(session.path("stderr"))
+    process = session.start(session.java(
+        "SampledHeld", agent="file=place/run.step,engine=sampled,sample=64,rotate=1s,keep=100,overwrite=no"))
+    try:
+        expect_line(process, "attach")
+        await_that(session, "a first file", lambda: (place / "run.000001.step").exists())
+        os.mkfifo(place / "run.000002.step")
+        await_that(session, "a file beside the FIFO", lambda: (place / "run.000002.2.step").exists())
+        place.rename(session.path("aside"))
+        await_that(session, "a line", lambda: b"until the next file begins" in stderr.read_bytes())
+        place.mkdir()
+        await_that(session, "the next file", lambda: any(place.glob("run.*.step")))
+        for _ in range(2):
+            answer(process)
+        answer(process)
+        finish(process)
+    finally:
+        process.kill()
+    for path in sorted(place.glob("run.*.step")):
+        session.step("check", f"place/{path.name}")
+
+
+def system_calls(session):
+    """A hardened service may kill for a call that no JVM makes: the agent makes none."""
+    for options in ("ring=memory", "ring=file", "engine=jvmti", "engine=sampled,sample=64",
+                    "engine=sampled,sample=64,ring=file", "events=all,stack=8"):
+        command = session.java("HotAllocations", agent=f"file=run.step,{options}")
+        result = session.run([session.as_service, *command])
+        require(result.returncode == 0, f"{options}: it ends with {result.returncode}: {shown(result.stderr)}")
+        session.step("check", "run.step")
+    for options in ("", "ring=file,", "engine=sampled,sample=64,"):
+        process = session.start([session.as_service, *session.java("Attached", "-XX:+EnableDynamicAgentLoading")])
+        try:
+            expect_line(process, "attach")
+            drivers.load(session, process.pid, f"{options}file=run.step")
+            for _ in range(3):
+                answer(process)
+            finish(process)
+        finally:
+            process.kill()
+        require(process.returncode == 0, f"{options} attached: it ends with {process.returncode}")
+        session.step("check", "run.step")
+
+
+TABLE = {function.__name__: function for function in (not_started, not_writable, names_taken, removed_file, ring_goes_on, system_calls)}

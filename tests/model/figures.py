@@ -241,7 +241,7 @@ def compare_axes(case):
             if axis == "threads":
                 sums[-1][f"{o.thread} {world.thread_name(o.thread)}" if o.thread else ""] += o.size
             else:
-                sums[-1][tuple(heaps.frame_text(f) if lines else f[0] for f in world.stack(o.site))] += o.size
+                sums[-1][tuple(heaps.frame_text(f) if lines else f[0] for f in world.derived_stack(o))] += o.size
     rows = {}
     for row in found[axis]:
         name = tuple(row["site"]) if axis == "sites" else row["thread"]

@@ -244,6 +244,8 @@ def compare_axes(case):
                 sums[-1][tuple(heaps.frame_text(f) if lines else f[0] for f in world.derived_stack(o))] += o.size
     rows = {}
     for row in found[axis]:
+        if "allocated" not in row:  # of a thread that only called
+            continue
         name = tuple(row["site"]) if axis == "sites" else row["thread"]
         rows[name] = (row["allocated"]["before"], row["allocated"]["after"])
     wanted = {name: (sums[0][name], sums[1][name]) for name in set(sums[0]) | set(sums[1])}

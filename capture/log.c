@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #define WAIT_MS 100
 
 static __thread bool is_apart;
+static __thread int copy_to_plus_1; /* 0: nowhere */
 
 /* Returns true unless this thread certainly has no filter of system calls (seccomp).  A service's
  * filter may kill for a call that few programs make, as systemd's @system-service does for
@@ -78,6 +80,11 @@ void log_to(void (*taker)(const char *message, size_t length))
     message_taker = taker;
 }
 
+void log_copy_to(int descriptor)
+{
+    copy_to_plus_1 = descriptor + 1;
+}
+
 /* Returns true if stderr is still the file that log_only_to_this_stderr() saw. */
 static bool is_that_stderr(void)
 {
@@ -99,6 +106,9 @@ static bool takes_a_line(int descriptor)
 
 static void put(const char *line, size_t length)
 {
+    if (copy_to_plus_1 > 0 &&
+        send(copy_to_plus_1 - 1, line, length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        copy_to_plus_1 = 0; /* whoever gave the command has gone */
     if (!is_apart && !is_that_stderr())
         return;
     int descriptor = is_apart ? borrow_stderr() : STDERR_FILENO;

@@ -18,6 +18,8 @@ bool log_error(const struct step_error *error);
 /* Writes messages only to the file that is stderr now: if the program closes it, its number may
  * become another file of the program. */
 void log_only_to_this_stderr(void);
+/* Sends the calling thread's messages to this socket as well; -1: no longer. */
+void log_copy_to(int descriptor);
 /* Passes messages to this function from now on, without "steptrace: " and the line's end. */
 void log_to(void (*taker)(const char *message, size_t length));
 

@@ -98,6 +98,7 @@ struct options {
     uint64_t live;                      /* objects whose deaths are awaited at a time, */
     uint64_t rotate_ns;                 /* how long a file lasts; 0: until the trace ends, */
     uint64_t keep;                      /* files that stay, */
+    uint64_t duration_ns;               /* when the trace ends; 0: not by itself, */
     uint64_t window_ns;                 /* all objects for that time, then the sample again, */
     uint64_t file_number;               /* 1: the first; set by rotation.c for the others */
     bool indexes;                       /* frames have their bytecode index, too */

@@ -76,12 +76,11 @@ static const struct option_unit size_units[] = {{"", 1},
                                                 {"g", UINT64_C(1) << 30},
                                                 {"t", UINT64_C(1) << 40}};
 static const struct option_unit time_units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}};
-static const struct option_unit period_units[] = {
-    {"", 1000000000},
-    {"ms", 1000000},
-    {"s", 1000000000},
-    {"m", UINT64_C(60000000000)},
-    {"min", UINT64_C(60000000000)}};
+static const struct option_unit period_units[] = {{"", 1000000000},
+                                                  {"ms", 1000000},
+                                                  {"s", 1000000000},
+                                                  {"m", UINT64_C(60000000000)},
+                                                  {"min", UINT64_C(60000000000)}};
 static const struct option_unit no_units[] = {{"", 1}};
 static const struct option_unit count_units[] = {{"", 1}, {"k", 1000}, {"m", 1000000}};
 

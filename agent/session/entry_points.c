@@ -108,6 +108,16 @@ static bool is_running(void)
     return atomic_load(&tracer.session) != NULL;
 }
 
+/* The control lock keeps the session. */
+static void report_running(void)
+{
+    bool taken = control_take(COMMAND_PATIENCE_NS);
+    log_message("start: this JVM is being recorded already, to %s",
+                taken && tracer.last != NULL ? tracer.last->options.file : "another trace");
+    if (taken)
+        control_give_back();
+}
+
 /* Begins a trace. Java threads only. */
 static jint attach_start(struct options *options)
 {
@@ -115,7 +125,7 @@ static jint attach_start(struct options *options)
     if (jni == NULL)
         return JNI_ERR;
     if (is_running()) {
-        log_message("start: a trace is being recorded already");
+        report_running();
         return JNI_ERR;
     }
     if (!archive_dump_allows(options))
@@ -148,26 +158,65 @@ static jint begin(struct options *options)
         log_message("start: %s waits for its start= method already", waits);
         return JNI_ERR;
     }
-    if (!is_running())
-        rotation_end(); /* of a ring that waits for its next file */
+    if (is_running()) {
+        report_running();
+        return JNI_ERR;
+    }
+    rotation_end(); /* of a ring that waits for its next file */
+    if (options->duration_ns != 0 && !duration_prepare())
+        return JNI_ERR;
     jint code = attach_start(options);
+    if (options->duration_ns != 0 && code == JNI_OK)
+        duration_begin(options->duration_ns);
+    else if (options->duration_ns != 0)
+        duration_forget();
     if (code == JNI_OK)
         rotation_begin(options);
     return code;
 }
 
-static jint stop(struct options *options)
+/* Ends all that records or waits. Returns false if there is nothing. */
+static bool end_all(bool *closed)
 {
-    (void) options;
     rotation_end();
     bool waited = trigger_disarm();
-    if (waited && !is_running())
+    bool running = is_running();
+    *closed = !running || session_stop(END_STOPPED, COMMAND_PATIENCE_NS);
+    return waited || running;
+}
+
+static void end_by_duration(void)
+{
+    bool closed;
+    end_all(&closed);
+}
+
+/* The end of a trace with duration=, by the program that began it: it may have ended by itself. */
+static jint stop_after(void)
+{
+    bool closed = session_stop(END_STOPPED, COMMAND_PATIENCE_NS);
+    const struct session *session = tracer.last;
+    if (closed && session != NULL && session->end == END_STOPPED)
         return JNI_OK;
-    if (!is_running()) {
-        log_message("stop: no trace is being recorded");
-        return JNI_ERR;
-    }
-    return session_stop(END_STOPPED, COMMAND_PATIENCE_NS) ? JNI_OK : JNI_ERR;
+    if (session != NULL)
+        log_message("%s: ended (%s)", session->options.file, session_end_name(session->end));
+    return JNI_ERR;
+}
+
+static jint stop(struct options *options)
+{
+    const struct session *running = atomic_load(&tracer.session);
+    bool closed = true;
+    if (options->duration_ns != 0 && running != NULL &&
+        running->options.duration_ns != options->duration_ns)
+        return JNI_OK; /* that trace is over: this one is another's */
+    duration_forget();
+    if (end_all(&closed))
+        return closed ? JNI_OK : JNI_ERR;
+    if (options->duration_ns != 0)
+        return stop_after();
+    log_message("stop: no trace is being recorded");
+    return JNI_ERR;
 }
 
 static jint flush(struct options *options)
@@ -268,6 +317,7 @@ static bool initialize(JavaVM *vm)
     object_ids_at_first_sight(stores_of_seen);
     triggers_initialize(rotation_window_entered);
     rotation_initialize(attach_start);
+    duration_initialize(end_by_duration);
     engine_bytecode_initialize();
     reaper_also(heap_graph_take_if_due);
     pthread_atfork(NULL, NULL, after_fork);
@@ -327,13 +377,18 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
     (void) reserved;
     keep_library();
+    const char *command = options;
+    int client;
+    if (!attach_client_take(&command, &client))
+        return JNI_ERR;
     struct options *parsed = malloc(sizeof *parsed);
-    jint code = parsed != NULL && options_parse(parsed, options) ? JNI_OK : JNI_ERR;
+    jint code = parsed != NULL && options_parse(parsed, command) ? JNI_OK : JNI_ERR;
     if (code == JNI_OK && parsed->help)
         options_print_help();
     else if (code == JNI_OK)
         code = attach(vm, parsed);
     free(parsed);
+    attach_client_leave(client);
     return code;
 }
 

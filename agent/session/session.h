@@ -93,6 +93,23 @@ void stop_call_enter(void);
 /* Call when it leaves one. Returns true if this ends the trace. */
 bool stop_call_leave(void);
 
+/* Takes `client=PATH,` off the options of a command and connects to the program that gave it, which
+ * gets copies of this thread's messages until attach_client_leave(). Returns false if that program
+ * has gone: the command is not carried out. */
+bool attach_client_take(const char **options, int *client);
+void attach_client_leave(int client);
+
+/* duration=: a trace that ends after a time. */
+
+/* At load: sets the function that ends the trace. */
+void duration_initialize(void (*end)(void));
+/* Before such a trace begins: starts the thread that will end it. Java threads only. */
+bool duration_prepare(void);
+/* When it has begun. */
+void duration_begin(uint64_t duration_ns);
+/* When it has ended, or has not begun: nothing is to be ended any more. */
+void duration_forget(void);
+
 /* rotate=: a trace is followed by the next one, in a file of its own; keep= of them stay. */
 
 /* At load: sets the function that begins a trace. */

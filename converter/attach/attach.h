@@ -100,8 +100,8 @@ int target_files_read(int file);
  */
 
 /* Makes the JVM load the agent at `path` (a path in the JVM's file system) with `options`.  If the
- * agent is loaded already, it receives the options.  Returns IO with the JVM's answer if that
- * fails. */
+ * agent is loaded already, it receives the options.  Returns IO with the agent's reason, or
+ * the JVM's answer, if that fails; reports the agent's other messages. */
 enum step_status attach_load(const struct jvm_process *process, const char *path,
                              const char *options, struct step_error *error);
 

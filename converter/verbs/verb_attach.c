@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace attach: records a JVM that is already running. */
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -67,13 +68,23 @@ static void note_signal(int number)
 
 /* ---- beginning and end ---- */
 
+/* The agent ends the trace as well, if this command does not live to do so. */
+static uint64_t duration_ms(const struct attachment *attachment)
+{
+    return (attachment->duration_ns + 999999) / 1000000;
+}
+
 /* Writes the options that this command implies; those of -O come after them and prevail. */
 static void implied_options(const struct attachment *attachment, char *out, size_t size)
 {
     int used = snprintf(out, size, "%s%s", attachment->report ? RECORDING_REPORT_STACK : "",
                         attachment->sampled ? SAMPLED_OPTIONS : "");
     if (attachment->sample_bytes != 0)
-        snprintf(out + used, size - (size_t) used, ",sample=%" PRIu64, attachment->sample_bytes);
+        used += snprintf(out + used, size - (size_t) used, ",sample=%" PRIu64,
+                         attachment->sample_bytes);
+    if (attachment->duration_ns != 0)
+        used += snprintf(out + used, size - (size_t) used, ",duration=%" PRIu64 "ms",
+                         duration_ms(attachment));
     if (attachment->window_ns != 0)
         snprintf(out + used, size - (size_t) used, ",window=%" PRIu64 "ms",
                  attachment->window_ns / 1000000);
@@ -120,7 +131,10 @@ static enum step_status end(struct attachment *attachment)
         snprintf(agent, sizeof agent, "%s", attachment->place.agent);
     else if (!agent_of(&attachment->process, attachment->agent, agent))
         return STEP_STATUS_IO;
-    enum step_status status = attach_load(&attachment->process, agent, "stop", &error);
+    char command[64] = "stop";
+    if (!attachment->stop && attachment->duration_ns != 0)
+        snprintf(command, sizeof command, "stop,duration=%" PRIu64 "ms", duration_ms(attachment));
+    enum step_status status = attach_load(&attachment->process, agent, command, &error);
     if (status == STEP_STATUS_OK || !jvm_process_is_there(&attachment->process))
         return STEP_STATUS_OK; /* the trace ended with the JVM */
     return report_error(&error);
@@ -136,6 +150,20 @@ static void catch_signals(void)
     sigaction(SIGHUP, &action, NULL);
 }
 
+/* Said before the JVM is asked for anything. */
+static bool has_directory(const char *output)
+{
+    const char *slash = strrchr(output, '/');
+    char directory[PATH_MAX];
+    struct stat about;
+    snprintf(directory, sizeof directory, "%.*s", slash != NULL ? (int) (slash - output) + 1 : 1,
+             slash != NULL ? output : ".");
+    if (stat(directory, &about) == 0)
+        return true;
+    report_line("%s: %s", directory, strerror(errno));
+    return false;
+}
+
 /* Never replaces a trace, unless the agent has that option and the JVM writes the file itself. */
 static enum step_status choose_name(struct attachment *attachment)
 {
@@ -146,6 +174,8 @@ static enum step_status choose_name(struct attachment *attachment)
         report_line("%s: neither this name nor one with a number is free", attachment->wanted);
         return STEP_STATUS_IO;
     }
+    if (!has_directory(name))
+        return STEP_STATUS_IO;
     if (strcmp(name, attachment->wanted) != 0)
         report_line("%s exists: the trace is %s", attachment->wanted, name);
     attachment->output = name;

@@ -7,6 +7,7 @@ import pathlib
 import pwd
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -106,7 +107,8 @@ def same_place():
         wait_for_objects('b.step')
         steptrace('attach', '--stop', pid)
         has_objects('b.step')
-        steptrace('attach', '-O', 'nonsense=1', pid, code=1, says='standard error of the program')
+        reasons(pid)
+        left_alone(pid)
         waiting = subprocess.Popen([STEPTRACE, 'attach', '--wait', '-o', 'c.step', '-O', 'stack=4', pid],
                                    env=dict(os.environ, STEPTRACE_AGENT=AGENT), stderr=subprocess.DEVNULL)
         wait_for_objects('c.step')
@@ -187,6 +189,41 @@ def ordinary_user(directory, identity, uid):
     with Jvm(before=before, directory='/tmp/app') as pid:
         attach_into(pid, 'own-inner.step', uid, before=identity)
         attach_into(pid, 'their-inner.step', 0)
+
+
+def reasons(pid):
+    """What the agent refuses reaches whoever attached."""
+    steptrace('attach', '-O', 'stak=4', pid, code=1, says="option 'stak' is unknown; did you mean 'stack'?")
+    steptrace('attach', '-o', 'none/a.step', pid, code=1, says='none/: No such file or directory')
+    steptrace('attach', '--stop', pid, code=1, says='no trace is being recorded')
+    steptrace('snapshot', pid, code=1, says='is being recorded')
+    steptrace('attach', '-o', 'first.step', pid)
+    steptrace('attach', '-o', 'other.step', pid, code=1, says=f'recorded already, to {os.getcwd()}/first.step')
+    steptrace('attach', '--stop', pid)
+    steptrace('attach', '--stop', pid, code=1, says='no trace is being recorded')
+
+
+def kill_client(trace, pid, when):
+    client = subprocess.Popen([STEPTRACE, 'attach', '-d', '2s', '-O', 'stack=4', '-o', trace, pid], env=dict(os.environ, STEPTRACE_AGENT=AGENT),
+                              stderr=subprocess.DEVNULL)
+    when()
+    client.kill()
+    client.wait()
+
+
+def left_alone(pid):
+    """A client that is killed: its trace ends in its time, and what the JVM has not begun it does not begin."""
+    kill_client('alone.step', pid, lambda: wait_for_objects('alone.step'))
+    end = time.monotonic() + 120
+    while os.path.exists('alone.step.live'):
+        require(time.monotonic() < end, 'the trace of a client that was killed does not end')
+        time.sleep(.1)
+    has_objects('alone.step')
+    os.kill(int(pid), signal.SIGSTOP)
+    kill_client('stopped.step', pid, lambda: time.sleep(1))
+    os.kill(int(pid), signal.SIGCONT)
+    steptrace('attach', '-d', '200ms', '-o', 'next.step', pid)  # the requests are in order
+    require(not os.path.exists('stopped.step') and os.path.exists('next.step'), 'a trace was begun for a client that has gone')
 
 
 def names_of_directories():

@@ -241,9 +241,11 @@ def compare_axes(case):
             if axis == "threads":
                 sums[-1][f"{o.thread} {world.thread_name(o.thread)}" if o.thread else ""] += o.size
             else:
-                sums[-1][tuple(heaps.frame_text(f) if lines else f[0] for f in world.stack(o.site))] += o.size
+                sums[-1][tuple(heaps.frame_text(f) if lines else f[0] for f in world.derived_stack(o))] += o.size
     rows = {}
     for row in found[axis]:
+        if "allocated" not in row:  # of a thread that only called
+            continue
         name = tuple(row["site"]) if axis == "sites" else row["thread"]
         rows[name] = (row["allocated"]["before"], row["allocated"]["after"])
     wanted = {name: (sums[0][name], sums[1][name]) for name in set(sums[0]) | set(sums[1])}

@@ -38,7 +38,6 @@ class World:
         chance = self.chance
         self.big_ids, self.big_sizes, self.same_tick = chance.random() < 0.3, chance.random() < 0.3, chance.random() < 0.25
         self.stacks, self.existing, self.calls_traced = chance.random() < 0.5, chance.random() < 0.4, chance.random() < 0.7
-        self.calls_traced = self.calls_traced and not self.stacks
         self.loaders = chance.random() < 0.3
         self.make_names()
         self.make_program()
@@ -81,8 +80,8 @@ class World:
         return found
 
     def derived_stack(self, o):
-        """The calls that were open in the object's thread, of a trace without call stacks."""
-        if self.stacks or o.existing:
+        """The calls that were open in the object's thread, of an allocation without a call stack."""
+        if o.site or o.existing:
             return self.stack(o.site)
         return [(self.method_path(method), 0) for method in o.open_calls]
 

@@ -34,7 +34,8 @@ static void test_every_key(void)
                   "existing=no,gentle=yes,overflow=drop,ring=file,buffer=2m,limit=1g,level=9,"
                   "memory=64m,clock=monotonic,include=a/*+b.**,exclude=c/D,"
                   "stack=16,walk=check,required=yes,finish=0ms,overwrite=yes,"
-                  "mode=0640,layout=yes,places=bytecode"));
+                  "mode=0640,layout=yes,places=bytecode,duration=90"));
+    CU_ASSERT_EQUAL(options.duration_ns, UINT64_C(90000000000));
     CU_ASSERT_TRUE(options.indexes);
     CU_ASSERT_TRUE(options.layout);
     CU_ASSERT_TRUE(options.overwrite);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread that ends a trace with duration=, whatever has become of the program that attached. */
+#include "agent/session/session.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "agent/base/jvm_classes.h"
+#include "agent/base/patience.h"
+#include "agent/deaths/reaper.h"
+#include "agent/records/threads.h"
+#include "capture/log.h"
+
+struct timer {
+    uint64_t number;
+    jobject thread; /* global reference */
+};
+
+/* The one timer that counts has this number; `due_ns` is 0 until its trace has begun. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint64_t number, due_ns;
+    void (*end)(void); /* set at load */
+} current = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void duration_initialize(void (*end)(void))
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&current.changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    current.end = end;
+}
+
+/* Returns false if the trace has ended before. */
+static bool await(uint64_t number)
+{
+    pthread_mutex_lock(&current.lock);
+    while (current.number == number &&
+           (current.due_ns == 0 || clock_monotonic_ns() < current.due_ns)) {
+        struct timespec until = {.tv_sec = (time_t) (current.due_ns / SECOND_NS),
+                                 .tv_nsec = (long) (current.due_ns % SECOND_NS)};
+        if (current.due_ns == 0)
+            pthread_cond_wait(&current.changed, &current.lock);
+        else
+            pthread_cond_timedwait(&current.changed, &current.lock, &until);
+    }
+    bool is_due = current.number == number;
+    pthread_mutex_unlock(&current.lock);
+    return is_due;
+}
+
+static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
+{
+    struct timer *timer = data;
+    (void) jvmti;
+    if (await(timer->number))
+        current.end();
+    if (thread_leave_in(timer->thread))
+        (*jni)->DeleteGlobalRef(jni, timer->thread);
+    free(timer);
+}
+
+static bool start_thread(JNIEnv *jni, struct timer *timer)
+{
+    jthread thread = agent_thread_new(jni, "StepTrace duration");
+    timer->thread = thread != NULL ? (*jni)->NewGlobalRef(jni, thread) : NULL;
+    if (timer->thread == NULL)
+        return false;
+    thread_leave_out(timer->thread);
+    jvmtiError code =
+        (*tracer.jvmti)
+            ->RunAgentThread(tracer.jvmti, thread, run, timer, JVMTI_THREAD_NORM_PRIORITY);
+    (*jni)->DeleteLocalRef(jni, thread);
+    if (code != JVMTI_ERROR_NONE && thread_leave_in(timer->thread))
+        (*jni)->DeleteGlobalRef(jni, timer->thread);
+    return code == JVMTI_ERROR_NONE;
+}
+
+static uint64_t set(uint64_t due_ns, bool is_new)
+{
+    pthread_mutex_lock(&current.lock);
+    uint64_t number = current.number += is_new;
+    current.due_ns = due_ns;
+    pthread_cond_broadcast(&current.changed);
+    pthread_mutex_unlock(&current.lock);
+    return number;
+}
+
+bool duration_prepare(void)
+{
+    JNIEnv *jni = jvm_jni();
+    struct timer *timer = calloc(1, sizeof *timer);
+    if (timer != NULL)
+        timer->number = set(0, true);
+    if (timer != NULL && jni != NULL && start_thread(jni, timer))
+        return true;
+    log_message("option duration: the thread that ends the trace could not be started");
+    free(timer);
+    return false;
+}
+
+void duration_begin(uint64_t duration_ns)
+{
+    set(clock_monotonic_ns() + duration_ns, false);
+}
+
+void duration_forget(void)
+{
+    set(0, true);
+}

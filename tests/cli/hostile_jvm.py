@@ -135,6 +135,8 @@ def answer(listener):
     while data.count(b'\0') < 5:
         data += connection.recv(4096)
     request = data.split(b'\0')[4].decode()
+    if request.startswith('client='):  # where the agent would say what it thinks of the command
+        request = request.split(',', 1)[1]
     if request.startswith('start'):
         trace = pathlib.Path(request.split('file=')[1].split(',')[0])
         if HOW == 'about':

@@ -26,6 +26,7 @@
 #include "agent/references/object_ids.h"
 #include "agent/session/session.h"
 #include "agent/stacks/stacks.h"
+#include "capture/attach_client.h"
 #include "capture/log.h"
 #include "capture/modules/late_zstd.h"
 #include "capture/provenance.h"

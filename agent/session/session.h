@@ -93,12 +93,6 @@ void stop_call_enter(void);
 /* Call when it leaves one. Returns true if this ends the trace. */
 bool stop_call_leave(void);
 
-/* Takes `client=PATH,` off the options of a command and connects to the program that gave it, which
- * gets copies of this thread's messages until attach_client_leave(). Returns false if that program
- * has gone: the command is not carried out. */
-bool attach_client_take(const char **options, int *client);
-void attach_client_leave(int client);
-
 /* duration=: a trace that ends after a time. */
 
 /* At load: sets the function that ends the trace. */

@@ -4,7 +4,7 @@
  *
  * The program listens on a socket in the JVM's /tmp as long as it waits for the answer, and puts
  * `client=PATH,` before the command. */
-#include "agent/session/session.h"
+#include "capture/attach_client.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -91,6 +91,12 @@ int lstat64_here(const char *path, struct stat *status)
     return (int) syscall(SYS_newfstatat, AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
 }
 
+OWN(int, fstatat64, (int directory, const char *name, struct stat *status, int flags));
+int fstatat64_here(int directory, const char *name, struct stat *status, int flags)
+{
+    return (int) syscall(SYS_newfstatat, directory, name, status, flags);
+}
+
 OWN(int, memfd_create, (const char *name, unsigned flags));
 int memfd_create_here(const char *name, unsigned flags)
 {

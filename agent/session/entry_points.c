@@ -163,13 +163,14 @@ static jint begin(struct options *options)
         report_running();
         return JNI_ERR;
     }
-    rotation_end(); /* of a ring that waits for its next file */
+    rotation_end();    /* of a ring that waits for its next file */
+    duration_forget(); /* of a trace that ended before it was due */
     if (options->duration_ns != 0 && !duration_prepare())
         return JNI_ERR;
     jint code = attach_start(options);
     if (options->duration_ns != 0 && code == JNI_OK)
         duration_begin(options->duration_ns);
-    else if (options->duration_ns != 0)
+    else
         duration_forget();
     if (code == JNI_OK)
         rotation_begin(options);

@@ -109,6 +109,7 @@ def same_place():
         has_objects('b.step')
         reasons(pid)
         left_alone(pid)
+        ended_before(pid)
         waiting = subprocess.Popen([STEPTRACE, 'attach', '--wait', '-o', 'c.step', '-O', 'stack=4', pid],
                                    env=dict(os.environ, STEPTRACE_AGENT=AGENT), stderr=subprocess.DEVNULL)
         wait_for_objects('c.step')
@@ -224,6 +225,19 @@ def left_alone(pid):
     os.kill(int(pid), signal.SIGCONT)
     steptrace('attach', '-d', '200ms', '-o', 'next.step', pid)  # the requests are in order
     require(not os.path.exists('stopped.step') and os.path.exists('next.step'), 'a trace was begun for a client that has gone')
+
+
+def ended_before(pid):
+    """A trace that ends before its duration is over: the next one goes on."""
+    steptrace('attach', '-O', 'duration=5s,stop=Busy.step', '-o', 'short.step', pid)
+    end = time.monotonic() + 120
+    while os.path.exists('short.step.live'):
+        require(time.monotonic() < end, 'stop= does not end the trace')
+        time.sleep(.05)
+    steptrace('attach', '-O', 'stack=4', '-o', 'long.step', pid)
+    time.sleep(6)
+    steptrace('attach', '--stop', pid)
+    steptrace('check', 'long.step')
 
 
 def names_of_directories():

@@ -84,7 +84,7 @@ bool trace_file_rename(const char *path, struct file_identity identity, const ch
     return renamed;
 }
 
-static struct file_identity identity_of(int descriptor)
+struct file_identity file_identity_of(int descriptor)
 {
     struct stat about;
     return fstat(descriptor, &about) == 0
@@ -92,14 +92,9 @@ static struct file_identity identity_of(int descriptor)
                : (struct file_identity){0, 0};
 }
 
-struct file_identity trace_file_identity(const struct trace_file *file)
-{
-    return identity_of(file->descriptor);
-}
-
 void trace_file_discard(struct trace_file *file)
 {
-    trace_file_remove(file->path, trace_file_identity(file));
+    trace_file_remove(file->path, file_identity_of(file->descriptor));
     file->is_removed = true;
 }
 
@@ -111,7 +106,7 @@ int trace_file_make(const char *path, mode_t mode)
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, TRACE_FILE_MODE);
     if (file >= 0 && mode != TRACE_FILE_MODE && fchmod(file, mode) != 0) {
         int code = errno;
-        trace_file_remove(path, identity_of(file));
+        trace_file_remove(path, file_identity_of(file));
         close(file);
         errno = code;
         return -1;
@@ -157,7 +152,7 @@ static enum step_status remove_live_file(const char *live, struct step_error *er
     int file = open_own(live, STEP_LIVE_MAGIC, sizeof STEP_LIVE_MAGIC - 1);
     if (file < 0)
         return refuse(live, "live file", error);
-    bool removed = trace_file_remove(live, identity_of(file));
+    bool removed = trace_file_remove(live, file_identity_of(file));
     close(file);
     return removed ? STEP_STATUS_OK : set_errno(live, error);
 }

@@ -64,7 +64,7 @@ struct step_output trace_file_output(struct trace_file *file);
 struct file_identity {
     uint64_t device, inode;
 };
-struct file_identity trace_file_identity(const struct trace_file *file);
+struct file_identity file_identity_of(int descriptor);
 /* Removes the name if it still is that file's: what has it otherwise is another's. Returns false if
  * that failed. */
 bool trace_file_remove(const char *path, struct file_identity identity);

@@ -33,7 +33,7 @@ static enum step_status open_here(struct trace_store *store,
     if (status != STEP_STATUS_OK)
         return status;
     snprintf(store->path, sizeof store->path, "%s", store->file->path);
-    store->identity = trace_file_identity(store->file);
+    store->identity = file_identity_of(store->file->descriptor);
     live_path_of(store, live, sizeof live);
     store->map =
         live_map_create(live, wanted->rules.mode, wanted->buffer_bytes, wanted->drop, error);

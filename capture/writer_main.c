@@ -71,7 +71,7 @@ static enum step_status open_files(struct step_error *error)
         status = open_live_file(error);
     if (status == STEP_STATUS_OK) {
         snprintf(self.calls->path, sizeof self.calls->path, "%s", self.file->path);
-        self.calls->identity = trace_file_identity(self.file);
+        self.calls->identity = file_identity_of(self.file->descriptor);
     } else if (self.file != NULL) {
         trace_file_discard(self.file);
     }
@@ -92,13 +92,11 @@ static bool is_last(uint32_t operation)
 
 static void end(bool discards)
 {
-    struct stat about;
     if (discards)
         trace_file_discard(self.file);
     trace_file_close(self.file);
     self.file = NULL;
-    if (self.copy.file >= 0 && fstat(self.copy.file, &about) == 0)
-        trace_file_remove(self.live_path, (struct file_identity){about.st_dev, about.st_ino});
+    trace_file_remove(self.live_path, file_identity_of(self.copy.file));
 }
 
 static enum step_status answer_call(struct step_error *error)

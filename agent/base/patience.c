@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bounded waits. They poll, so that setting the system's clock does not affect them. */
+/* Bounded waits. Those for locks and semaphores poll, so that setting the system's clock does not affect them. */
 #include "agent/base/patience.h"
 
 #include <time.h>
@@ -33,6 +33,15 @@ bool succeeds_within(bool (*attempt)(void *), void *what, uint64_t limit_ns)
         rest_ns = rest_ns * 2 < LONGEST_NS ? rest_ns * 2 : LONGEST_NS;
     }
     return true;
+}
+
+void condition_initialize(pthread_cond_t *changed)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(changed, &attributes);
+    pthread_condattr_destroy(&attributes);
 }
 
 bool lock_within(pthread_mutex_t *lock, uint64_t limit_ns)

@@ -30,6 +30,8 @@ void session_want_end(struct session *session, enum session_end end);
 void session_give_up(struct session *session, const char *reason);
 /* Returns true if the drain thread has closed the trace and no longer uses the session. */
 bool session_has_ended(struct session *session);
+/* Initialises a condition that is waited for by the monotonic clock. */
+void condition_initialize(pthread_cond_t *changed);
 /* Waits for the semaphore. Returns false if it was not posted within `limit_ns`. */
 bool semaphore_within(sem_t *semaphore, uint64_t limit_ns);
 

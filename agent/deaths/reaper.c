@@ -484,7 +484,8 @@ static void JNICALL reaper_run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
     }
 }
 
-jthread agent_thread_new(JNIEnv *jni, const char *name_text)
+/* Returns a new java.lang.Thread, for RunAgentThread; NULL if there is none. */
+static jthread make_thread(JNIEnv *jni, const char *name_text)
 {
     jint count = 0;
     jthreadGroup *groups = NULL;
@@ -506,19 +507,33 @@ jthread agent_thread_new(JNIEnv *jni, const char *name_text)
     return thread;
 }
 
+bool agent_thread_start(JNIEnv *jni, const char *name, jvmtiStartFunction run, void *data,
+                        jobject *thread)
+{
+    jthread made = make_thread(jni, name);
+    *thread = made != NULL ? (*jni)->NewGlobalRef(jni, made) : NULL;
+    if (*thread != NULL) {
+        thread_leave_out(*thread);
+        if ((*tracer.jvmti)
+                ->RunAgentThread(tracer.jvmti, made, run, data, JVMTI_THREAD_NORM_PRIORITY) !=
+            JVMTI_ERROR_NONE) {
+            if (thread_leave_in(*thread))
+                (*jni)->DeleteGlobalRef(jni, *thread);
+            *thread = NULL;
+        }
+    }
+    (*jni)->DeleteLocalRef(jni, made);
+    return *thread != NULL;
+}
+
 bool reaper_start(JNIEnv *jni)
 {
     if (started)
         return true;
     sem_init(&wanted, 0, 0);
     canary_prepare(jni); /* the thread's constructor may already collect: collect=, start= */
-    jthread thread = agent_thread_new(jni, "StepTrace reaper");
-    jobject own_thread = thread != NULL ? (*jni)->NewGlobalRef(jni, thread) : NULL;
-    thread_leave_out(own_thread);
-    if (own_thread == NULL ||
-        (*tracer.jvmti)
-                ->RunAgentThread(tracer.jvmti, thread, reaper_run, NULL,
-                                 JVMTI_THREAD_NORM_PRIORITY) != JVMTI_ERROR_NONE) {
+    jobject thread; /* for good */
+    if (!agent_thread_start(jni, "StepTrace reaper", reaper_run, NULL, &thread)) {
         log_message("the thread that finds dead objects could not be started");
         return false;
     }

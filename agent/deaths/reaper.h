@@ -12,9 +12,10 @@ struct os_thread;
 /* References of the running session, or of one that ended until they are deleted. */
 extern struct weak_table reaper_table;
 
-/* Returns a new java.lang.Thread, for RunAgentThread; NULL if there is none. Leaves the program's
- * exception alone. */
-jthread agent_thread_new(JNIEnv *jni, const char *name);
+/* Starts a Java thread, which is left out of traces. Sets `*thread` to a global reference before it
+ * runs. Returns false, with no reference, on failure. Leaves the program's exception alone. */
+bool agent_thread_start(JNIEnv *jni, const char *name, jvmtiStartFunction run, void *data,
+                        jobject *thread);
 
 /* Starts the thread, once per process. Returns false, with a message, on failure. */
 bool reaper_start(JNIEnv *jni);

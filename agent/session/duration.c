@@ -26,11 +26,7 @@ static struct {
 
 void duration_initialize(void (*end)(void))
 {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&current.changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_initialize(&current.changed);
     current.end = end;
 }
 
@@ -63,22 +59,6 @@ static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
     free(timer);
 }
 
-static bool start_thread(JNIEnv *jni, struct timer *timer)
-{
-    jthread thread = agent_thread_new(jni, "StepTrace duration");
-    timer->thread = thread != NULL ? (*jni)->NewGlobalRef(jni, thread) : NULL;
-    if (timer->thread == NULL)
-        return false;
-    thread_leave_out(timer->thread);
-    jvmtiError code =
-        (*tracer.jvmti)
-            ->RunAgentThread(tracer.jvmti, thread, run, timer, JVMTI_THREAD_NORM_PRIORITY);
-    (*jni)->DeleteLocalRef(jni, thread);
-    if (code != JVMTI_ERROR_NONE && thread_leave_in(timer->thread))
-        (*jni)->DeleteGlobalRef(jni, timer->thread);
-    return code == JVMTI_ERROR_NONE;
-}
-
 static uint64_t set(uint64_t due_ns, bool is_new)
 {
     pthread_mutex_lock(&current.lock);
@@ -95,7 +75,8 @@ bool duration_prepare(void)
     struct timer *timer = calloc(1, sizeof *timer);
     if (timer != NULL)
         timer->number = set(0, true);
-    if (timer != NULL && jni != NULL && start_thread(jni, timer))
+    if (timer != NULL && jni != NULL &&
+        agent_thread_start(jni, "StepTrace duration", run, timer, &timer->thread))
         return true;
     log_message("option duration: the thread that ends the trace could not be started");
     free(timer);

@@ -60,11 +60,7 @@ static struct {
 
 void rotation_initialize(rotation_start *start)
 {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&ring.changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_initialize(&ring.changed);
     ring.start = start;
 }
 
@@ -363,20 +359,6 @@ static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
     pthread_mutex_unlock(&ring.lock);
 }
 
-static bool start_thread(JNIEnv *jni)
-{
-    jthread thread = agent_thread_new(jni, "StepTrace rotation");
-    ring.thread = thread != NULL ? (*jni)->NewGlobalRef(jni, thread) : NULL;
-    if (ring.thread == NULL)
-        return false;
-    thread_leave_out(ring.thread);
-    jvmtiError code =
-        (*tracer.jvmti)
-            ->RunAgentThread(tracer.jvmti, thread, run, NULL, JVMTI_THREAD_NORM_PRIORITY);
-    (*jni)->DeleteLocalRef(jni, thread);
-    return code == JVMTI_ERROR_NONE;
-}
-
 /* While the ring rests, and the control lock is held or the trace has just begun. */
 static void begin(JNIEnv *jni, const struct options *options)
 {
@@ -393,7 +375,8 @@ static void begin(JNIEnv *jni, const struct options *options)
         set_due();
         note_file();
     }
-    if (ring.options != NULL && ring.files != NULL && start_thread(jni))
+    if (ring.options != NULL && ring.files != NULL &&
+        agent_thread_start(jni, "StepTrace rotation", run, NULL, &ring.thread))
         return;
     log_message("the thread that changes files could not be started: the trace stays in one file");
     let_go(jni);

@@ -157,11 +157,10 @@ static void judge_any(const struct gate_rule *rule, const struct measures *measu
         judge_totals(&totals, measures, &of_row);
         matched++;
         failing += of_row.fails;
-        double beyond = fabs(of_row.value - of_row.limit);
-        if (of_row.fails ? beyond > farthest : farthest < 0 && !verdict->is_noise)
+        double beyond = of_row.fails ? fabs(of_row.value - of_row.limit) : -1;
+        if (beyond > farthest || (farthest < 0 && !verdict->is_noise))
             *verdict = of_row;
-        if (of_row.fails && beyond > farthest)
-            farthest = beyond;
+        farthest = fmax(farthest, beyond);
     }
     verdict->matched = matched;
     verdict->failing = failing;

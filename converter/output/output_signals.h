@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals that end the program remove what it has not completed; a limit of file sizes is an error
- * of the write that meets it. */
+/* Signal handlers of programs that write files. They remove unfinished outputs before a signal ends
+ * the program. SIGXFSZ does not end it: a write beyond the limit of file sizes fails. */
 #ifndef CONVERTER_OUTPUT_OUTPUT_SIGNALS_H
 #define CONVERTER_OUTPUT_OUTPUT_SIGNALS_H
 

@@ -272,10 +272,8 @@ bool output_place_put(const struct output_place *place, const char *temporary,
 /* NOLINTBEGIN(bugprone-signal-handler): system calls alone */
 void output_place_remove(int directory, const char *name, const struct stat *made)
 {
-    struct stat about;
-    if (fstatat(directory, name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
-        about.st_dev == made->st_dev && about.st_ino == made->st_ino)
-        unlinkat(directory, name, S_ISDIR(about.st_mode) ? AT_REMOVEDIR : 0);
+    if (output_place_is(directory, name, made))
+        unlinkat(directory, name, S_ISDIR(made->st_mode) ? AT_REMOVEDIR : 0);
 }
 /* NOLINTEND(bugprone-signal-handler) */
 

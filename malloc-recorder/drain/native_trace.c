@@ -263,9 +263,8 @@ static bool open_writer(struct native_trace *trace)
 
 static void remove_live_file(struct native_trace *trace)
 {
-    struct stat about;
-    if (trace->is_live_made && fstat(trace->live_file, &about) == 0)
-        trace_file_remove(trace->live_path, (struct file_identity){about.st_dev, about.st_ino});
+    if (trace->is_live_made)
+        trace_file_remove(trace->live_path, file_identity_of(trace->live_file));
     trace->is_live_made = false;
 }
 

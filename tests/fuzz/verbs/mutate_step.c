@@ -18,32 +18,6 @@
 
 #define ROUNDS 12u
 
-static int copy_plain(const char *from, const char *to, bool rows)
-{
-    struct step_reader *reader = NULL;
-    struct step_writer *writer = NULL;
-    struct step_writer_options options;
-    struct step_error error = {.offset = STEP_NO_OFFSET};
-    uint64_t records;
-    step_writer_options_init(&options);
-    enum step_status status = step_reader_open(from, &reader, &error);
-    if (status == STEP_STATUS_OK) {
-        options.definition = step_reader_borrow_definition(reader);
-        options.compression = STEP_COMPRESSION_NONE;
-        options.layout = rows ? STEP_WRITE_ROWS : STEP_WRITE_COLUMNS;
-        status = step_writer_open(to, &options, &writer, &error);
-    }
-    if (status == STEP_STATUS_OK)
-        status = stepfile_copy(reader, writer, &records, &error);
-    if (status == STEP_STATUS_OK)
-        status = step_writer_close(writer, &error);
-    step_writer_destroy(writer);
-    step_reader_destroy(reader);
-    if (status != STEP_STATUS_OK)
-        fprintf(stderr, "%s: %s\n", from, error.message);
-    return status != STEP_STATUS_OK;
-}
-
 /* Writes entries and records that the writer takes; ids are of entries that the trace has, or are
  * not. */
 static void put_every_type(const struct step_definition *definition, uint64_t seed,
@@ -59,26 +33,26 @@ static void put_every_type(const struct step_definition *definition, uint64_t se
     }
 }
 
-static int write_every_type(uint64_t seed, const char *from, const char *to)
+/* Copies a trace without compression; `seed`, unless it is NULL, adds records of every type. */
+static int copy_plain(const char *from, const char *to, struct step_writer_options *options,
+                      const uint64_t *seed)
 {
     struct step_reader *reader = NULL;
     struct step_writer *writer = NULL;
-    struct step_writer_options options;
     struct step_error error = {.offset = STEP_NO_OFFSET};
     uint64_t records;
-    step_writer_options_init(&options);
     enum step_status status = step_reader_open(from, &reader, &error);
     if (status == STEP_STATUS_OK) {
-        options.definition = step_reader_borrow_definition(reader);
-        options.compression = STEP_COMPRESSION_NONE;
-        status = step_writer_open(to, &options, &writer, &error);
+        options->definition = step_reader_borrow_definition(reader);
+        options->compression = STEP_COMPRESSION_NONE;
+        status = step_writer_open(to, options, &writer, &error);
     }
     if (status == STEP_STATUS_OK)
         status = stepfile_copy(reader, writer, &records, &error);
-    if (status == STEP_STATUS_OK) {
-        put_every_type(options.definition, seed, writer);
+    if (status == STEP_STATUS_OK && seed != NULL)
+        put_every_type(options->definition, *seed, writer);
+    if (status == STEP_STATUS_OK)
         status = step_writer_close(writer, &error);
-    }
     step_writer_destroy(writer);
     step_reader_destroy(reader);
     values_release();
@@ -136,12 +110,18 @@ static int change_file(uint64_t seed, const char *from, const char *to)
 
 int main(int argc, char **argv)
 {
-    if (argc >= 4 && strcmp(argv[1], "plain") == 0)
-        return copy_plain(argv[2], argv[3], argc > 4);
+    struct step_writer_options options;
+    step_writer_options_init(&options);
+    if (argc >= 4 && strcmp(argv[1], "plain") == 0) {
+        options.layout = argc > 4 ? STEP_WRITE_ROWS : STEP_WRITE_COLUMNS;
+        return copy_plain(argv[2], argv[3], &options, NULL);
+    }
     if (argc == 5 && strcmp(argv[1], "change") == 0)
         return change_file(strtoull(argv[2], NULL, 10), argv[3], argv[4]);
-    if (argc == 5 && strcmp(argv[1], "every") == 0)
-        return write_every_type(strtoull(argv[2], NULL, 10), argv[3], argv[4]);
+    if (argc == 5 && strcmp(argv[1], "every") == 0) {
+        uint64_t seed = strtoull(argv[2], NULL, 10);
+        return copy_plain(argv[3], argv[4], &options, &seed);
+    }
     fprintf(stderr,
             "usage: mutate_step plain IN OUT [rows] | change SEED IN OUT | every SEED IN OUT\n");
     return 2;

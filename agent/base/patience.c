@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bounded waits. Those for locks and semaphores poll, so that setting the system's clock does not affect them. */
+/* Bounded waits. Those for locks and semaphores poll, so that setting the system's clock does not
+ * affect them. */
 #include "agent/base/patience.h"
 
 #include <time.h>

@@ -532,7 +532,7 @@ bool reaper_start(JNIEnv *jni)
         return true;
     sem_init(&wanted, 0, 0);
     canary_prepare(jni); /* the thread's constructor may already collect: collect=, start= */
-    jobject thread; /* for good */
+    jobject thread;      /* for good */
     if (!agent_thread_start(jni, "StepTrace reaper", reaper_run, NULL, &thread)) {
         log_message("the thread that finds dead objects could not be started");
         return false;

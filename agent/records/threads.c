@@ -59,6 +59,7 @@ static void thread_define(struct session *session, jthread thread, struct java_t
     known->id = atomic_fetch_add(&session->thread_count, 1) + 1;
     known->session = session->number;
     known->depth = known->pending = known->reserved = known->phases.count = 0;
+    known->last_stamp = 0; /* it was of another trace, whose time has another zero */
     words[0] = live_word(STEP_LIVE_DEFINE_THREAD, known->id);
     words[1] = of.flags;
     words[2] = of.length;
@@ -516,7 +517,7 @@ void thread_unmounted(const struct session *session, struct os_thread *os)
 {
     struct java_thread *java = thread_known(session, os);
     if (java != NULL && java->is_virtual) {
-        if (os->stream != NULL)
+        if (os->stream != NULL && os->session == session->number)
             java->last_stamp = os->stream->last_stamp;
         atomic_store(&java->os, NULL);
     }

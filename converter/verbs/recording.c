@@ -136,6 +136,21 @@ bool recording_has_pair(const struct recording_options *options, const char *pai
     return rest != NULL && (*rest == ',' || *rest == '\0');
 }
 
+bool recording_has_handlers(const struct recording_options *options)
+{
+    const char *events = find_last(options, "events="), *engine = find_last(options, "engine=");
+    if (engine != NULL && strncmp(engine, "bytecode", strlen("bytecode")) != 0)
+        return false;
+    while (events != NULL && *events != ',' && *events != '\0') {
+        size_t length = strcspn(events, "+,");
+        if ((length == strlen("all") && memcmp(events, "all", length) == 0) ||
+            (length == strlen("method") && memcmp(events, "method", length) == 0))
+            return true;
+        events += length + (events[length] == '+');
+    }
+    return false;
+}
+
 mode_t recording_mode(const struct recording_options *options)
 {
     const char *mode = find_last(options, "mode=");

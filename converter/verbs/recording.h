@@ -43,6 +43,8 @@ bool recording_take_mode(void *options_target, const char *value, const char **f
 
 /* Returns true if this pair, `key=value`, was given. */
 bool recording_has_pair(const struct recording_options *options, const char *pair);
+/* Returns true if each method gets an exception handler: method events of the default engine. */
+bool recording_has_handlers(const struct recording_options *options);
 /* Returns the value of the last `mode=`, or 0600. */
 mode_t recording_mode(const struct recording_options *options);
 /* Returns true if the last `overwrite=` is yes. */

@@ -146,15 +146,29 @@ static void quote_option(const char *option, char *out)
     *out = '\0';
 }
 
-/* Makes JVMs that the command starts load the agent. */
-static bool set_tool_options(const char *agent)
+/* Where a method with a handler throws often, C2 soon throws exceptions that have no stack trace.
+ * With method events each method has a handler, so all would lose theirs. */
+#define KEEP_TRACES "-XX:-OmitStackTraceInFastThrow"
+
+/* Returns the option that the JVM gets besides the agent's, or NULL. */
+static const char *other_option(const struct recording *recording, enum launcher launcher)
+{
+    if (!recording_has_handlers(&recording->options))
+        return NULL;
+    fprintf(stderr, "steptrace record: method events: with " KEEP_TRACES
+                    ", so that exceptions keep their stack traces\n");
+    return launcher == LAUNCHER_TOOL ? "-J" KEEP_TRACES : KEEP_TRACES;
+}
+
+/* Makes JVMs that the command starts load the agent, with another option unless it is NULL. */
+static bool set_tool_options(const char *agent, const char *other)
 {
     const char *before = getenv(TOOL_OPTIONS);
     bool has_more = before != NULL && before[0] != '\0';
     char quoted[5 * TEXT_MAX + 3], value[TEXT_MAX];
     quote_option(agent, quoted);
-    int length = snprintf(value, sizeof value, "%s%s%s", quoted, has_more ? " " : "",
-                          has_more ? before : "");
+    int length = snprintf(value, sizeof value, "%s%s%s%s%s", quoted, other != NULL ? " " : "",
+                          other != NULL ? other : "", has_more ? " " : "", has_more ? before : "");
     return length < (int) sizeof value && setenv(TOOL_OPTIONS, value, 1) == 0;
 }
 
@@ -164,21 +178,23 @@ static enum step_status fail(const char *what, const char *why)
 }
 
 /* Runs the command in place of this program or, if `process` is not NULL, in a child, and waits for
- * it.  Without an agent (NULL) it is not traced. */
-static enum step_status start(char *agent, enum launcher launcher, char **command, size_t count,
-                              pid_t *process)
+ * it.  Without an agent (NULL) it is not traced.  `other` is an option of the JVM, or NULL. */
+static enum step_status start(char *agent, const char *other, enum launcher launcher,
+                              char **command, size_t count, pid_t *process)
 {
-    char **words = calloc(count + 2, sizeof *words);
+    char **words = calloc(count + 3, sizeof *words);
     if (words == NULL)
         return fail(command[0], "out of memory");
     size_t used = 0;
     words[used++] = command[0];
     if (agent != NULL && launcher != LAUNCHER_OTHER)
         words[used++] = agent;
+    if (other != NULL && launcher != LAUNCHER_OTHER)
+        words[used++] = (char *) other;
     for (size_t i = 1; i < count; i++)
         words[used++] = command[i];
     enum step_status status = STEP_STATUS_OK;
-    if (agent != NULL && launcher == LAUNCHER_OTHER && !set_tool_options(agent))
+    if (agent != NULL && launcher == LAUNCHER_OTHER && !set_tool_options(agent, other))
         status = fail(TOOL_OPTIONS, "the value is too long");
     if (status == STEP_STATUS_OK && process != NULL) {
         status = command_run(help.name, words, false, NULL, NULL, process);
@@ -200,8 +216,9 @@ static enum step_status record_with(const struct recording *recording,
     pid_t process = 0;
     bool reports = recording->report || recording->summary;
     clock_gettime(CLOCK_REALTIME_COARSE, &begun);
-    enum step_status status = start(option, launcher, (char **) arguments->operands,
-                                    arguments->operand_count, reports ? &process : NULL);
+    enum step_status status =
+        start(option, other_option(recording, launcher), launcher, (char **) arguments->operands,
+              arguments->operand_count, reports ? &process : NULL);
     if (launcher == LAUNCHER_OTHER)
         process = 0;
     if (status == STEP_STATUS_OK && recording->summary)
@@ -229,7 +246,7 @@ static enum step_status record(const struct recording *recording, const struct a
         fprintf(stderr, "steptrace record: %s: %s%s\n", agent, reason,
                 is_required ? "" : "; the program runs untraced");
         return is_required ? STEP_STATUS_IO
-                           : start(NULL, launcher, command, arguments->operand_count, NULL);
+                           : start(NULL, NULL, launcher, command, arguments->operand_count, NULL);
     }
     if (strchr(agent, '=') != NULL)
         return fail(agent, "the JVM takes no `=` in the path of an agent");

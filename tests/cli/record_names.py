@@ -67,6 +67,18 @@ def record():
     steptrace('record', '--mode=77', JAVA, 'None', code=2, says='octal')
 
 
+def handlers():
+    """With method events, exceptions that the JVM throws often keep their stack traces."""
+    said, flag = 'exceptions keep their stack traces', 'OmitStackTraceInFastThrow'
+    tail = ('-o', 'flags.step', '-O', 'overwrite=yes,include=None', JAVA, '-XX:+PrintFlagsFinal', '-version')
+    through = (*tail[:4], '/bin/sh', '-c', f'{JAVA} -XX:+PrintFlagsFinal -version')
+    for events, command, kept in (('method', tail, True), ('class+all', tail, True), ('all', through, True), ('class', tail, False),
+                                  ('method,engine=jvmti', tail, False)):
+        done = subprocess.run([STEPTRACE, 'record', '-O', f'events={events}', *command], capture_output=True, text=True, check=True)
+        value = next(line.split()[3] for line in done.stdout.splitlines() if flag in line)
+        require((value == 'false') == kept and (said in done.stderr) == kept, f'{events}: {flag} is {value}: {done.stderr}')
+
+
 def stacks():
     """A report has call stacks, of as many frames as were asked for; -f is -o."""
     for words, frames in ((['--report'], '16'), (['--report', '--stack', '4'], '4'), (['--report', '-Ostack=0'], '0'), ([], '0')):
@@ -159,6 +171,7 @@ def main():
         pathlib.Path('Waits.java').write_text(SOURCE, encoding='utf-8')
         subprocess.run([JAVA + 'c', 'Waits.java'], check=True)
         record()
+        handlers()
         stacks()
         summaries()
         links()

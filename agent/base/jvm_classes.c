@@ -102,11 +102,18 @@ jint class_status(jclass class)
                : 0;
 }
 
+bool references_allow(JNIEnv *jni)
+{
+    bool room = (*jni)->EnsureLocalCapacity(jni, MOST_REFERENCES) == JNI_OK;
+    exception_restore(jni, NULL, !room, THROWN_BY_ALLOCATION);
+    return room;
+}
+
 bool classes_loaded(JNIEnv *jni, jclass **classes, jint *count)
 {
     jthrowable of_program = exception_set_aside(jni);
-    bool room = (*jni)->EnsureLocalCapacity(jni, MOST_REFERENCES) == JNI_OK;
-    exception_restore(jni, of_program, !room, THROWN_BY_ALLOCATION);
+    bool room = references_allow(jni);
+    exception_restore(jni, of_program, false, THROWN_BY_NOTHING);
     return room &&
            (*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, count, classes) == JVMTI_ERROR_NONE;
 }

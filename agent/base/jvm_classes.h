@@ -36,6 +36,9 @@ jclass class_go_up(JNIEnv *jni, jclass class);
 jint class_status(jclass class);
 /* HotSpot grants no more (MaxJNILocalCapacity), and takes no memory for it. */
 #define MOST_REFERENCES 65536
+/* Lets the calling native method or event have as many, while no exception is pending. Returns
+ * false if there is no room. Throws nothing. */
+bool references_allow(JNIEnv *jni);
 /* Begins a frame of local references for as many, which PopLocalFrame() ends. Returns false if
  * there is no room. Throws nothing, and a pending exception stays. */
 bool references_begin(JNIEnv *jni, jint most);

@@ -153,6 +153,9 @@ static void JNICALL on_vm_object_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thr
 static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
 {
     (void) jvmti, (void) thread;
+    /* JDK 17 counts those of the code that the event interrupts, as of a retransformation */
+    if (!references_allow(jni))
+        return;
     stores_of_vm(jni, class); /* the JVM has set its module, loader and more */
     stores_of_constants(jni, class);
 }

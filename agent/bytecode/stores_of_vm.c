@@ -73,7 +73,7 @@ void stores_of_object(struct session *session, struct os_thread *os, JNIEnv *jni
 
 void stores_of_seen(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
 {
-    if (!stores_wanted(session) || os->bytecode.sights == SIGHTS_MOST)
+    if (!stores_wanted(session) || os->bytecode.sights == SIGHTS_MOST || !references_allow(jni))
         return;
     os->bytecode.sights++;
     stores_of_object(session, os, jni, object);

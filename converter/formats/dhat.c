@@ -72,8 +72,9 @@ static bool put_point(struct dhat_file *file, const struct heap_row *row)
     bool ok = class != 0;
     peak = peak != NULL ? peak : &nothing;
     json_begin_object(json, NULL);
-    json_number(json, "tb", row->allocated.bytes);
-    json_number(json, "tbk", row->allocated.objects);
+    /* DHAT's totals have all blocks of the file */
+    json_number(json, "tb", row->allocated.bytes + row->existing.bytes);
+    json_number(json, "tbk", row->allocated.objects + row->existing.objects);
     json_number(json, "tl", row->allocated.ages_us + row->live.ages_us);
     json_number(json, "mb", row->most.bytes);
     json_number(json, "mbk", row->most.objects);

@@ -311,9 +311,12 @@ static enum step_status no_such_class(const char *path, const struct opened_grap
         nearest_class(globs->items[0], names, count, text, sizeof text);
     id_table_reset(&seen);
     free(names);
-    return step_error_set(error, STEP_STATUS_NOT_FOUND, path, STEP_NO_OFFSET,
-                          "no object lives at that moment whose class matches '%s'%s",
-                          globs->items[0], text);
+    return step_error_set(
+        error, STEP_STATUS_NOT_FOUND, path, STEP_NO_OFFSET,
+        "no object lives at that moment whose class matches '%s'%s%s", globs->items[0], text,
+        trace_lacks_existing(step_reader_property(source->java.reader, "existing"))
+            ? "; " TRACE_LACKS_EXISTING
+            : "");
 }
 
 enum step_status keepers_print_paths(const char *path, const struct keepers_options *options,

@@ -95,6 +95,11 @@ void heap_report_put_head(const struct heap_report *report, const struct heap_sn
     printf("%-9s %s object%s, %s\n", report->allocated ? "allocated" : "live",
            quantity_of_count(all->objects).text, plural(all->objects),
            quantity_of_bytes((double) all->bytes).text);
+    if (report->allocated && snapshot->existing.objects > 0)
+        printf("%-9s %s object%s, %s: before recording began, not listed\n", "existing",
+               quantity_of_count(snapshot->existing.objects).text,
+               plural(snapshot->existing.objects),
+               quantity_of_bytes((double) snapshot->existing.bytes).text);
     if (!snapshot->has_sizes)
         printf("(the trace has no object sizes)\n");
 }
@@ -138,6 +143,8 @@ void heap_report_put_moment(const struct heap_snapshot *snapshot, const char *ke
     json_number(json, "live_bytes", snapshot->live.bytes);
     json_number(json, "allocated_objects", snapshot->allocated.objects);
     json_number(json, "allocated_bytes", snapshot->allocated.bytes);
+    json_number(json, "existing_objects", snapshot->existing.objects);
+    json_number(json, "existing_bytes", snapshot->existing.bytes);
     json_end_object(json);
 }
 

@@ -117,7 +117,7 @@ static void make_no_less(struct heap_amount *allocated, const struct heap_amount
 
 static void sum_amounts(struct heap_snapshot *snapshot)
 {
-    snapshot->live = snapshot->allocated = (struct heap_amount){0, 0, 0};
+    snapshot->live = snapshot->allocated = snapshot->existing = (struct heap_amount){0, 0, 0};
     for (size_t i = 0; i < snapshot->count; i++) {
         heap_amount_add(&snapshot->live, &snapshot->rows[i].live);
         heap_amount_add(&snapshot->allocated, &snapshot->rows[i].allocated);
@@ -146,12 +146,13 @@ bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snaps
     heap_samples_each_live(tracker, count_live, &live);
     for (size_t i = 0; i < count; i++) {
         struct heap_samples *samples = &snapshot->samples[i];
-        if (tracker->cells.items[i].now.allocated_objects == 0)
+        if (heap_sums_are_empty(&tracker->cells.items[i].now))
             continue;
         struct heap_row *out = &snapshot->rows[row++];
         out->samples = samples;
         out->live = amount_of(&samples->live, ages_us[i]);
         out->allocated = amount_of(&samples->allocated, samples->lives.lives / 1000);
+        out->existing = (struct heap_amount){0, 0, 0}; /* samples are new objects */
         out->most = (struct peak){0, 0};
         make_no_less(&out->allocated, &out->live);
     }

@@ -49,6 +49,7 @@ void heap_snapshot_fold(struct heap_snapshot *snapshot, unsigned axes)
         if (compare_keys(&rows[last].key, &rows[i].key) == 0) {
             heap_amount_add(&rows[last].live, &rows[i].live);
             heap_amount_add(&rows[last].allocated, &rows[i].allocated);
+            heap_amount_add(&rows[last].existing, &rows[i].existing);
             if (rows[last].samples != NULL)
                 heap_samples_merge(rows[last].samples, rows[i].samples);
         } else {

@@ -36,6 +36,16 @@ static inline void heap_amount_add(struct heap_amount *sum, const struct heap_am
     sum->ages_us += amount->ages_us;
 }
 
+/* Returns what of these has died. */
+static inline struct heap_amount heap_amount_dead(const struct heap_amount *allocated,
+                                                  const struct heap_amount *existing,
+                                                  const struct heap_amount *live)
+{
+    return (struct heap_amount){allocated->objects + existing->objects - live->objects,
+                                allocated->bytes + existing->bytes - live->bytes,
+                                allocated->ages_us};
+}
+
 /* Samples of a sampled trace.  Amounts beside them are the estimates, rounded. */
 struct heap_samples {
     struct sample_sums allocated;
@@ -48,6 +58,7 @@ struct heap_row {
     struct heap_key key;
     struct heap_amount live;
     struct heap_amount allocated; /* since the trace started */
+    struct heap_amount existing;  /* when it started; no ages */
     struct peak most; /* of the row's live objects, at any time of the trace; lost by folding */
     struct heap_samples *samples; /* the snapshot's; NULL: the trace has all objects */
 };
@@ -70,7 +81,7 @@ struct heap_snapshot {
     struct heap_row *rows;     /* unique keys */
     size_t count;
     struct heap_amount live; /* totals */
-    struct heap_amount allocated;
+    struct heap_amount allocated, existing;
     bool has_sizes;                 /* false: the trace has no sizes */
     uint64_t sample_interval_bytes; /* 0: the trace has all objects, and the next two are unused */
     struct heap_samples *samples;   /* of the rows */

@@ -61,6 +61,11 @@ static struct heap_amount allocated_amount(const struct heap_sums *sums)
     return (struct heap_amount){sums->allocated_objects, sums->allocated_bytes, sums->lived_us};
 }
 
+static struct heap_amount existing_amount(const struct heap_sums *sums)
+{
+    return (struct heap_amount){sums->existing_objects, sums->existing_bytes, 0};
+}
+
 bool heap_cells_snapshot(const struct heap_cells *cells, bool at_peak,
                          struct heap_snapshot *snapshot)
 {
@@ -73,14 +78,19 @@ bool heap_cells_snapshot(const struct heap_cells *cells, bool at_peak,
         const struct heap_cell *cell = &cells->items[i];
         const struct heap_sums *sums =
             at_peak && cell->peak == cells->peak ? &cell->at_peak : &cell->now;
-        if (sums->allocated_objects != 0)
-            snapshot->rows[snapshot->count++] = (struct heap_row){
-                cell->key, live_amount(sums, now_us), allocated_amount(sums), cell->most, NULL};
+        if (!heap_sums_are_empty(sums))
+            snapshot->rows[snapshot->count++] =
+                (struct heap_row){.key = cell->key,
+                                  .live = live_amount(sums, now_us),
+                                  .allocated = allocated_amount(sums),
+                                  .existing = existing_amount(sums),
+                                  .most = cell->most};
     }
     const struct heap_sums *all = at_peak ? &cells->all_at_peak : &cells->all;
     snapshot->live = live_amount(all, now_us);
     snapshot->allocated = allocated_amount(all);
-    snapshot->has_sizes = all->allocated_bytes != 0 || all->allocated_objects == 0;
+    snapshot->existing = existing_amount(all);
+    snapshot->has_sizes = heap_sums_have_sizes(all) || heap_sums_are_empty(all);
     return true;
 }
 
@@ -162,6 +172,7 @@ static void heap_choice_show(const struct heap_tracker *tracker, struct heap_sna
         return;
     take_off(&snapshot->live, &snapshot->rows[i].live);
     take_off(&snapshot->allocated, &snapshot->rows[i].allocated);
+    take_off(&snapshot->existing, &snapshot->rows[i].existing);
     snapshot->rows[i] = snapshot->rows[--snapshot->count];
 }
 
@@ -298,15 +309,16 @@ static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *ev
                           ? HEAP_HIDDEN_CELL
                           : heap_cells_put(cells, &key);
     uint64_t birth_us = quantity_age_units(event->time_ns);
+    bool is_existing = (event->flags & TRACE_EXISTING) != 0;
     if (number == UINT32_MAX || !cell_samples_add(&tracker->samples, number, event) ||
         !object_table_put(&tracker->live,
                           &(struct live_object){event->object, birth_us, event->size, number}))
         return false;
     heap_cell_save(cells, &cells->items[number]);
-    heap_sums_add(&cells->items[number].now, event->size, birth_us);
+    heap_sums_add(&cells->items[number].now, event->size, birth_us, is_existing);
     peak_passed(&cells->items[number].most, cells->items[number].now.bytes,
                 cells->items[number].now.objects);
-    heap_sums_add(&cells->all, event->size, birth_us);
+    heap_sums_add(&cells->all, event->size, birth_us, is_existing);
     if (heap_cells_note_peak(cells, event->time_ns, tracker->collections))
         tracker->peak_event = tracker->event_count;
     return true;

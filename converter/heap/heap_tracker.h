@@ -26,11 +26,24 @@
  */
 
 /* `births_us` is the sum of the birth times of live objects, modulo 2^64; `lived_us` is the sum
- * of the lifetimes of dead objects. */
+ * of the lifetimes of dead objects.  Objects that existed when tracing started were not allocated:
+ * what lives is what existed or was allocated, and has not died. */
 struct heap_sums {
     uint64_t objects, bytes, births_us, lived_us;
     uint64_t allocated_objects, allocated_bytes;
+    uint64_t existing_objects, existing_bytes;
 };
+
+static inline bool heap_sums_are_empty(const struct heap_sums *sums)
+{
+    return sums->allocated_objects == 0 && sums->existing_objects == 0;
+}
+
+/* Returns false if the trace has no sizes of objects. */
+static inline bool heap_sums_have_sizes(const struct heap_sums *sums)
+{
+    return sums->allocated_bytes != 0 || sums->existing_bytes != 0;
+}
 
 struct heap_cell {
     struct heap_key key;
@@ -67,13 +80,14 @@ static inline void heap_cell_save(const struct heap_cells *cells, struct heap_ce
     }
 }
 
-static inline void heap_sums_add(struct heap_sums *sums, uint64_t bytes, uint64_t birth_us)
+static inline void heap_sums_add(struct heap_sums *sums, uint64_t bytes, uint64_t birth_us,
+                                 bool is_existing)
 {
     sums->objects++;
     sums->bytes += bytes;
     sums->births_us += birth_us;
-    sums->allocated_objects++;
-    sums->allocated_bytes += bytes;
+    *(is_existing ? &sums->existing_objects : &sums->allocated_objects) += 1;
+    *(is_existing ? &sums->existing_bytes : &sums->allocated_bytes) += bytes;
 }
 
 static inline void heap_sums_remove(struct heap_sums *sums, uint64_t bytes, uint64_t birth_us,

@@ -387,7 +387,7 @@ static uint64_t born_amount(const struct cell_samples *samples, const struct liv
 static void fill_births(const struct leak_tracker *tracker, const uint32_t *row_of_cell,
                         struct leak_rows *rows)
 {
-    bool has_sizes = tracker->heap.cells.all.allocated_bytes > 0;
+    bool has_sizes = heap_sums_have_sizes(&tracker->heap.cells.all);
     const struct cell_samples *samples = &tracker->heap.samples;
     struct object_cursor cursor = {0};
     struct live_object object;

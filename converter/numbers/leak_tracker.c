@@ -42,7 +42,7 @@ static bool estimate_bytes_of_cells(struct heap_tracker *heap, uint64_t *bytes)
 static bool add_sample(struct leak_tracker *tracker)
 {
     const struct heap_cells *cells = &tracker->heap.cells;
-    bool has_sizes = cells->all.allocated_bytes > 0;
+    bool has_sizes = heap_sums_have_sizes(&cells->all);
     uint64_t *bytes = malloc((cells->count + 1) * sizeof *bytes);
     if (bytes == NULL)
         return false;

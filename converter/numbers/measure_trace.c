@@ -168,9 +168,10 @@ static void add_row(uint64_t *sums, const struct heap_row *row, size_t moment)
     }
     sums[SUM_ALLOCATED_BYTES] += row->allocated.bytes;
     sums[SUM_ALLOCATED_OBJECTS] += row->allocated.objects;
-    sums[SUM_FREED_BYTES] += row->allocated.bytes - row->live.bytes;
-    sums[SUM_FREED_OBJECTS] += row->allocated.objects - row->live.objects;
-    sums[SUM_LIVED_US] += row->allocated.ages_us;
+    struct heap_amount dead = heap_amount_dead(&row->allocated, &row->existing, &row->live);
+    sums[SUM_FREED_BYTES] += dead.bytes;
+    sums[SUM_FREED_OBJECTS] += dead.objects;
+    sums[SUM_LIVED_US] += dead.ages_us;
     sums[SUM_END_BYTES] += row->live.bytes;
     sums[SUM_END_OBJECTS] += row->live.objects;
 }

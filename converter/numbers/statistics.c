@@ -34,11 +34,12 @@ void statistics_reset(struct statistics *statistics)
 
 static void count_alloc(struct object_totals *totals, const struct trace_event *event)
 {
-    totals->allocated_objects++;
-    totals->allocated_bytes += event->size;
     if ((event->flags & TRACE_EXISTING) != 0) {
         totals->existing_objects++;
         totals->existing_bytes += event->size;
+    } else {
+        totals->allocated_objects++;
+        totals->allocated_bytes += event->size;
     }
 }
 
@@ -76,8 +77,10 @@ static bool put_alloc(struct statistics *statistics, const struct trace_event *e
         return false;
     count_alloc(&class->objects, event);
     count_alloc(&statistics->all.objects, event);
-    thread->allocated_objects++;
-    thread->allocated_bytes += event->size;
+    if ((event->flags & TRACE_EXISTING) == 0) {
+        thread->allocated_objects++;
+        thread->allocated_bytes += event->size;
+    }
     if (statistics->sample_interval_bytes != 0)
         weigh_alloc(statistics, event, class, thread);
     statistics->live_objects++;

@@ -16,14 +16,27 @@
 #include "converter/trace/names.h"
 #include "converter/trace/sample_weights.h"
 
+/* What lives is what existed when tracing started or was allocated since, and has not died. */
 struct object_totals {
     uint64_t allocated_objects;
     uint64_t allocated_bytes;
-    uint64_t existing_objects; /* of these, those that existed when tracing started */
+    uint64_t existing_objects; /* were not allocated */
     uint64_t existing_bytes;
     uint64_t freed_objects;
     uint64_t freed_bytes;
 };
+
+/* Returns false if there are none. */
+static inline bool object_totals_have_objects(const struct object_totals *totals)
+{
+    return totals->allocated_objects > 0 || totals->existing_objects > 0;
+}
+
+/* Returns false if the trace has no sizes of objects. */
+static inline bool object_totals_have_sizes(const struct object_totals *totals)
+{
+    return totals->allocated_bytes > 0 || totals->existing_bytes > 0;
+}
 
 /* Of a sampled trace: what its objects stand for. */
 struct sampled_totals {
@@ -90,6 +103,7 @@ struct statistics {
     uint64_t not_probed; /* methods and classes that could not be instrumented */
     bool lifetimes_in_bytes;
     uint32_t not_recorded; /* kinds: event_source_not_recorded() */
+    bool lacks_existing;   /* trace_lacks_existing(); set by the user */
     bool has_no_clock;     /* times are numbers of steps (docs/formats/java.md); set by the user */
     struct object_table births; /* bytes allocated before the object, if lifetimes are in bytes */
 };

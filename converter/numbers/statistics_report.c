@@ -54,7 +54,9 @@ static void print_objects(const struct statistics *statistics)
     }
     print_amount("allocated ", totals->allocated_objects, totals->allocated_bytes);
     if (totals->existing_objects > 0)
-        print_amount("  before  ", totals->existing_objects, totals->existing_bytes);
+        print_amount("existing  ", totals->existing_objects, totals->existing_bytes);
+    else if (statistics->lacks_existing)
+        puts("existing  left out (the agent's option existing=yes)");
     if (statistics->deaths.are_missing) {
         puts(STATISTICS_NO_DEATHS);
     } else {
@@ -63,7 +65,7 @@ static void print_objects(const struct statistics *statistics)
         print_amount("peak      ", statistics->peak.objects, statistics->peak.bytes);
         printf("  at      %s\n", time_of(statistics, (double) statistics->peak_ns).text);
     }
-    if (totals->allocated_bytes == 0 && totals->allocated_objects > 0)
+    if (!object_totals_have_sizes(totals) && object_totals_have_objects(totals))
         printf("(the trace has no object sizes)\n");
 }
 
@@ -193,7 +195,7 @@ static void print_curve(const struct statistics *statistics)
 {
     const struct level_curve *curve = &statistics->curve;
     bool by_bytes = statistics->peak.bytes > 0;
-    if (statistics->all.objects.allocated_objects == 0 || !by_bytes)
+    if (!object_totals_have_objects(&statistics->all.objects) || !by_bytes)
         return;
     size_t steps = (curve->count + CURVE_LINES - 1) / CURVE_LINES;
     printf("\n%10s %12s %12s %12s\n", "until", "most bytes", "then bytes", "objects");
@@ -257,16 +259,16 @@ static bool class_key(const struct statistics_report *report, const void *entry,
     const struct object_totals *totals = &class->objects;
     if (report->statistics->sample_interval_bytes != 0) {
         row->key = sampled_key(report->order, &class->sampled);
-        return totals->allocated_objects > 0 || totals->freed_objects > 0;
+        return object_totals_have_objects(totals) || totals->freed_objects > 0;
     }
-    bool has_sizes = report->statistics->all.objects.allocated_bytes > 0;
+    bool has_sizes = object_totals_have_sizes(&report->statistics->all.objects);
     if (report->order == ORDER_LIVE)
         row->key = has_sizes ? live_bytes_of(totals) : live_objects_of(totals);
     else if (report->order == ORDER_BYTES && has_sizes)
         row->key = totals->allocated_bytes;
     else
         row->key = totals->allocated_objects;
-    return totals->allocated_objects > 0 || totals->freed_objects > 0;
+    return object_totals_have_objects(totals) || totals->freed_objects > 0;
 }
 
 /* An estimate of a hostile trace may be more than any number has room for. */
@@ -276,13 +278,14 @@ static bool thread_key(const struct statistics_report *report, const void *entry
                        struct ranked_id *row)
 {
     const struct thread_totals *totals = entry;
-    row->key = report->order == ORDER_BYTES && report->statistics->all.objects.allocated_bytes > 0
-                   ? totals->allocated_bytes
-                   : totals->allocated_objects;
+    row->key =
+        report->order == ORDER_BYTES && object_totals_have_sizes(&report->statistics->all.objects)
+            ? totals->allocated_bytes
+            : totals->allocated_objects;
     if (report->statistics->sample_interval_bytes != 0)
         row->key =
             totals->sampled.bytes < BEYOND_ALL ? (uint64_t) totals->sampled.bytes : UINT64_MAX;
-    if (report->statistics->all.objects.allocated_objects == 0)
+    if (!object_totals_have_objects(&report->statistics->all.objects))
         row->key = totals->calls;
     return totals->is_used;
 }

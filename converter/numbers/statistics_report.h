@@ -60,16 +60,14 @@ void statistics_print_thread_name(const struct statistics *statistics, uint32_t 
 
 static inline uint64_t live_objects_of(const struct object_totals *totals)
 {
-    return totals->allocated_objects > totals->freed_objects
-               ? totals->allocated_objects - totals->freed_objects
-               : 0;
+    uint64_t all = totals->existing_objects + totals->allocated_objects;
+    return all > totals->freed_objects ? all - totals->freed_objects : 0;
 }
 
 static inline uint64_t live_bytes_of(const struct object_totals *totals)
 {
-    return totals->allocated_bytes > totals->freed_bytes
-               ? totals->allocated_bytes - totals->freed_bytes
-               : 0;
+    uint64_t all = totals->existing_bytes + totals->allocated_bytes;
+    return all > totals->freed_bytes ? all - totals->freed_bytes : 0;
 }
 
 /* These return false if memory runs out. */

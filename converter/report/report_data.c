@@ -117,6 +117,10 @@ static void put_gaps(const struct event_source *source, uint64_t not_probed,
                   "What is there is shown.");
     const char *dropped = trace_gap_dropped(event_source_property(source, "dropped").unshown, text);
     const char *early = trace_gap_early(event_source_property(source, "end").unshown);
+    if (event_source_sample_interval(source) == 0 &&
+        trace_lacks_existing(event_source_property(source, "existing").unshown))
+        json_text(json, NULL,
+                  "The live heap and its peak lack what lived before: " TRACE_LACKS_EXISTING ".");
     if (dropped != NULL)
         json_text(json, NULL, dropped);
     if (early != NULL)
@@ -266,6 +270,8 @@ static void put_summary(struct writer *writer)
                 {"last_ns", statistics->last_ns},
                 {"allocated_bytes", all->allocated_bytes},
                 {"allocated_objects", all->allocated_objects},
+                {"existing_bytes", all->existing_bytes},
+                {"existing_objects", all->existing_objects},
                 {"freed_bytes", all->freed_bytes},
                 {"freed_objects", all->freed_objects},
                 {"live_bytes", statistics->live_bytes},
@@ -376,9 +382,10 @@ static void put_activity(struct writer *writer, uint32_t id)
     const struct timeline_thread *thread = id_table_find(&timeline->threads, id);
     static const struct timeline_amounts nothing = {NULL, 0, 0};
     const struct timeline_amounts *amounts =
-        thread == NULL                                                 ? &nothing
-        : writer->model->statistics.all.objects.allocated_objects == 0 ? &thread->calls
-                                                                       : &thread->allocated_bytes;
+        thread == NULL ? &nothing
+        : !object_totals_have_objects(&writer->model->statistics.all.objects)
+            ? &thread->calls
+            : &thread->allocated_bytes;
     uint64_t most = 0;
     json_begin_array(&writer->json, "activity");
     for (size_t i = 0; i < amounts->count; i++)

@@ -121,8 +121,8 @@ static bool merge(struct report_bin *a, struct report_bin *b, struct report_bin 
         if (has_a && has_b) {
             to->objects += b->changes[k].objects;
             to->bytes += b->changes[k].bytes;
-            to->dead_objects += b->changes[k].dead_objects;
-            to->dead_bytes += b->changes[k].dead_bytes;
+            to->grown_objects += b->changes[k].grown_objects;
+            to->grown_bytes += b->changes[k].grown_bytes;
         }
         i += has_a;
         k += has_b;
@@ -152,13 +152,12 @@ static bool fold(struct report_bins *bins)
 static struct bin_change totals_of(uint32_t cell, const struct heap_sums *now)
 {
     return (struct bin_change){cell, now->allocated_objects, now->allocated_bytes,
-                               now->allocated_objects - now->objects,
-                               now->allocated_bytes - now->bytes};
+                               (int64_t) now->objects, (int64_t) now->bytes};
 }
 
 static bool has_changed(const struct bin_change *totals, const struct bin_change *before)
 {
-    return totals->objects != before->objects || totals->dead_objects != before->dead_objects;
+    return totals->objects != before->objects || totals->grown_objects != before->grown_objects;
 }
 
 static bool close_bin(struct report_bins *bins, const struct heap_tracker *tracker)
@@ -183,7 +182,7 @@ static bool close_bin(struct report_bins *bins, const struct heap_tracker *track
             continue;
         bin->changes[bin->count++] = (struct bin_change){
             (uint32_t) i, totals.objects - before->objects, totals.bytes - before->bytes,
-            totals.dead_objects - before->dead_objects, totals.dead_bytes - before->dead_bytes};
+            totals.grown_objects - before->grown_objects, totals.grown_bytes - before->grown_bytes};
         *before = totals;
     }
     return true;

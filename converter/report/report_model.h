@@ -156,16 +156,16 @@ struct report_calls {
 };
 
 /*
- * Allocations and deaths over time by class and site, in bins of equal length.  When time exceeds
+ * Allocations and growth over time by class and site, in bins of equal length.  When time exceeds
  * the last bin, bins are merged in pairs.  A bin has only the tracker's cells that changed in it.
  */
 
 #define REPORT_BINS 64u /* even */
 
 struct bin_change {
-    uint32_t cell;                     /* of the tracker; unique and ascending within a bin */
-    uint64_t objects, bytes;           /* allocated */
-    uint64_t dead_objects, dead_bytes; /* whenever they were allocated */
+    uint32_t cell;                      /* of the tracker; unique and ascending within a bin */
+    uint64_t objects, bytes;            /* allocated */
+    int64_t grown_objects, grown_bytes; /* what lives, from the bin's start to its end */
 };
 
 struct report_bin {

@@ -247,7 +247,8 @@ static void report_sites_reset(struct report_sites *sites)
 
 struct entry {
     uint32_t bin, site, class_number; /* class: 1 + its row; 0: none */
-    uint64_t objects, bytes, dead_objects, dead_bytes;
+    uint64_t objects, bytes;
+    int64_t grown_objects, grown_bytes;
 };
 
 struct entries {
@@ -279,8 +280,8 @@ static void merge(struct entries *entries)
         }
         to->objects += entries->items[i].objects;
         to->bytes += entries->items[i].bytes;
-        to->dead_objects += entries->items[i].dead_objects;
-        to->dead_bytes += entries->items[i].dead_bytes;
+        to->grown_objects += entries->items[i].grown_objects;
+        to->grown_bytes += entries->items[i].grown_bytes;
     }
     entries->count = last + 1;
 }
@@ -318,8 +319,8 @@ static bool gather(const struct report_model *model, const struct report_sites *
                                                               number != NULL ? *number : 0,
                                                               change->objects,
                                                               change->bytes,
-                                                              change->dead_objects,
-                                                              change->dead_bytes};
+                                                              change->grown_objects,
+                                                              change->grown_bytes};
         }
     if (entries->items != NULL)
         merge(entries);
@@ -403,8 +404,8 @@ static void put(const struct report_model *model, const struct entries *entries,
             json_real(json, NULL, (double) entry->class_number - 1);
             json_number(json, NULL, entry->objects);
             json_number(json, NULL, entry->bytes);
-            json_number(json, NULL, entry->dead_objects);
-            json_number(json, NULL, entry->dead_bytes);
+            json_real(json, NULL, (double) entry->grown_objects);
+            json_real(json, NULL, (double) entry->grown_bytes);
         }
         json_end_array(json);
     }
@@ -413,7 +414,7 @@ static void put(const struct report_model *model, const struct entries *entries,
 }
 
 /* Writes "bins": start, step, and a list for each, with site, class (their indices in the page; -1:
- * a class that is not in its table), objects and bytes allocated, objects and bytes that died,
+ * a class that is not in its table), objects and bytes allocated, objects and bytes that live more,
  * site, ... If there are too many, the smallest pairs of site and class are counted in all bins at
  * site 0 without a class, since the live amount of a pair is the sum of its bins.  Returns false if
  * memory runs out. */

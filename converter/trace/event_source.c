@@ -51,6 +51,11 @@ uint64_t event_source_sample_interval(const struct event_source *source)
                                   event_source_property(source, "sample").unshown);
 }
 
+bool trace_lacks_existing(const char *existing)
+{
+    return existing != NULL && strcmp(existing, "no") == 0;
+}
+
 bool event_source_has_times(const struct event_source *source)
 {
     const char *clock = event_source_property(source, "clock").unshown;

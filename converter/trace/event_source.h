@@ -142,6 +142,12 @@ uint64_t event_source_number(const struct event_source *source, const char *key,
  * has all objects. */
 uint64_t event_source_sample_interval(const struct event_source *source);
 
+/* Returns true if what lived when recording began was left out.  `existing` is the value of the
+ * property of that name, or NULL. */
+bool trace_lacks_existing(const char *existing);
+#define TRACE_LACKS_EXISTING                                                                       \
+    "objects that existed when recording began were left out (the agent's option existing=yes)"
+
 /* Returns whether the trace has times.  Otherwise it counts collections instead (the agent's
  * resolution=none). */
 bool event_source_has_times(const struct event_source *source);

@@ -198,8 +198,7 @@ static bool traces_all_objects(const struct event_source *source)
     const char *events = event_source_property(source, "events").unshown;
     const char *existing = event_source_property(source, "existing").unshown;
     const char *dropped = event_source_property(source, "dropped").unshown;
-    return (events == NULL || strstr(events, "alloc") != NULL) &&
-           (existing == NULL || strcmp(existing, "no") != 0) &&
+    return (events == NULL || strstr(events, "alloc") != NULL) && !trace_lacks_existing(existing) &&
            (dropped == NULL || strcmp(dropped, "0") == 0);
 }
 

@@ -37,11 +37,10 @@ struct heap_asked {
 /* Applies options that affect others. */
 static void heap_asked_complete(struct heap_asked *asked)
 {
-    if (!asked->selected.temporary)
+    if (!asked->selected.temporary || asked->has_moment)
         return;
     asked->report.allocated = true; /* only allocations: these are never alive for long */
-    if (!asked->has_moment)
-        asked->moments[0].kind = HEAP_AT_END;
+    asked->moments[0].kind = HEAP_AT_END;
 }
 
 /* ---- values ---- */
@@ -365,13 +364,14 @@ static void filter_classes(const struct heaps_found *found, struct heap_snapshot
     size_t kept = 0;
     free(snapshot->dumped); /* these are totals of all classes */
     snapshot->dumped = NULL;
-    snapshot->live = snapshot->allocated = (struct heap_amount){0, 0, 0};
+    snapshot->live = snapshot->allocated = snapshot->existing = (struct heap_amount){0, 0, 0};
     for (size_t i = 0; i < snapshot->count; i++) {
         if (!class_is_wanted(found, snapshot->rows[i].key.class_id))
             continue;
         snapshot->rows[kept++] = snapshot->rows[i];
         heap_amount_add(&snapshot->live, &snapshot->rows[i].live);
         heap_amount_add(&snapshot->allocated, &snapshot->rows[i].allocated);
+        heap_amount_add(&snapshot->existing, &snapshot->rows[i].existing);
     }
     snapshot->count = kept;
 }

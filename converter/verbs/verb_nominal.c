@@ -33,11 +33,6 @@ static bool is_uncompressed(const struct event_source *source)
            8;
 }
 
-static bool is_no(const char *property)
-{
-    return property != NULL && strcmp(property, "no") == 0;
-}
-
 /* The trace's index has the number of its stores. */
 static enum step_status count_stores(struct nominal *nominal, const struct input *input,
                                      const char *path, struct step_error *error)
@@ -88,7 +83,8 @@ static enum step_status count(const struct nominal_call *call, struct input *inp
     nominal.path = path;
     nominal.is_native = input->allocs != NULL;
     nominal.has_times = event_source_has_times(input->source);
-    nominal.lacks_existing = is_no(event_source_property(input->source, "existing").unshown);
+    nominal.lacks_existing =
+        trace_lacks_existing(event_source_property(input->source, "existing").unshown);
     nominal.is_uncompressed = is_uncompressed(input->source);
     if (status == STEP_STATUS_OK)
         status = read_all(&nominal, input, path, &error);

@@ -81,6 +81,7 @@ uint64_t watch_schema_count(const struct watch_schema *schema, const struct step
 
 struct columns {
     struct step_column_view views[WATCH_FIELDS];
+    struct step_column_view types; /* record types */
     size_t count;
 };
 
@@ -99,6 +100,8 @@ static enum step_status load_columns(struct step_block *block, const struct watc
         if (status == STEP_STATUS_OK)
             out->count = out->views[i].count;
     }
+    if (status == STEP_STATUS_OK)
+        status = step_block_types(block, from->record, &out->types, error);
     return status;
 }
 
@@ -110,6 +113,13 @@ static uint64_t value_at(const struct step_column_view *view, size_t row)
 static uint32_t id_at(const struct step_column_view *view, size_t row)
 {
     return java_id(value_at(view, row));
+}
+
+/* Returns what the type of a record says of its event: that an object existed already. */
+static uint8_t flags_at(const struct watch_tail *tail, const struct step_column_view *types,
+                        size_t row)
+{
+    return java_kind_of(&tail->decoder.java, (uint32_t) value_at(types, row))->flags;
 }
 
 /* Filters need names, and rows of methods need frames. */
@@ -129,6 +139,7 @@ static void put_events(struct watch_tail *tail, uint8_t kind, const struct colum
     for (size_t i = 0; i < columns->count; i++) {
         const struct trace_event event = {
             .kind = kind,
+            .flags = flags_at(tail, &columns->types, i),
             .time_ns = watch_tail_time_ns(tail, value_at(&views[WATCH_TIME], i)),
             .object = value_at(&views[WATCH_OBJECT], i),
             .size = value_at(&views[WATCH_SIZE], i),

@@ -184,7 +184,7 @@ static void put_numbers(struct drawing *drawing)
                 quantity_of_count(view->total.objects).text, read);
     if (rates.seconds <= 0)
         drawing_put(drawing, WATCH_PLAIN, "a second: -");
-    else if (view->total.objects == 0)
+    else if (view->total.objects + view->total.existing_objects == 0)
         drawing_put(drawing, WATCH_PLAIN, "a second: %s calls",
                     quantity_of_count(whole(rates.calls)).text);
     else

@@ -54,9 +54,10 @@ void watch_curve_live(const struct watch_curve *curve, uint64_t end_ns, uint64_t
 enum watch_axis { WATCH_CLASSES, WATCH_SITES, WATCH_THREADS, WATCH_METHODS, WATCH_AXES };
 
 struct watch_sums {
-    uint64_t objects, bytes;             /* allocated, or existing when tracing began */
-    uint64_t freed_objects, freed_bytes; /* of these */
-    uint64_t calls;                      /* of methods */
+    uint64_t objects, bytes;                   /* allocated */
+    uint64_t existing_objects, existing_bytes; /* when tracing began: not allocated */
+    uint64_t freed_objects, freed_bytes;       /* of both */
+    uint64_t calls;                            /* of methods */
 };
 
 struct watch_row {
@@ -157,11 +158,13 @@ void watch_model_finish(struct watch_model *model);
 
 static inline uint64_t watch_live_bytes(const struct watch_sums *sums)
 {
-    return sums->bytes > sums->freed_bytes ? sums->bytes - sums->freed_bytes : 0;
+    uint64_t all = sums->existing_bytes + sums->bytes;
+    return all > sums->freed_bytes ? all - sums->freed_bytes : 0;
 }
 static inline uint64_t watch_live_objects(const struct watch_sums *sums)
 {
-    return sums->objects > sums->freed_objects ? sums->objects - sums->freed_objects : 0;
+    uint64_t all = sums->existing_objects + sums->objects;
+    return all > sums->freed_objects ? all - sums->freed_objects : 0;
 }
 
 /*

@@ -24,6 +24,8 @@ static void put_sums(struct json_output *json, const struct watch_sums *sums)
 {
     json_number(json, "allocated_objects", sums->objects);
     json_number(json, "allocated_bytes", sums->bytes);
+    json_number(json, "existing_objects", sums->existing_objects);
+    json_number(json, "existing_bytes", sums->existing_bytes);
     json_number(json, "freed_objects", sums->freed_objects);
     json_number(json, "freed_bytes", sums->freed_bytes);
     json_number(json, "live_objects", watch_live_objects(sums));

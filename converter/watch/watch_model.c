@@ -16,6 +16,9 @@ static struct watch_sums highest(const struct watch_sums *shown, const struct wa
 {
     return (struct watch_sums){.objects = larger(shown->objects, now->objects),
                                .bytes = larger(shown->bytes, now->bytes),
+                               .existing_objects =
+                                   larger(shown->existing_objects, now->existing_objects),
+                               .existing_bytes = larger(shown->existing_bytes, now->existing_bytes),
                                .freed_objects = larger(shown->freed_objects, now->freed_objects),
                                .freed_bytes = larger(shown->freed_bytes, now->freed_bytes),
                                .calls = larger(shown->calls, now->calls)};
@@ -222,6 +225,8 @@ static inline void add(struct watch_sums *sums, const struct watch_sums *more)
 {
     sums->objects += more->objects;
     sums->bytes += more->bytes;
+    sums->existing_objects += more->existing_objects;
+    sums->existing_bytes += more->existing_bytes;
     sums->freed_objects += more->freed_objects;
     sums->freed_bytes += more->freed_bytes;
     sums->calls += more->calls;
@@ -283,10 +288,13 @@ static inline void count(struct watch_model *model, const struct origin *origin,
         add(sums_of(model, place->rows[i], pending), &more);
 }
 
-static void count_birth(struct watch_model *model, const struct origin *origin, uint64_t bytes,
-                        bool pending)
+static void count_birth(struct watch_model *model, const struct origin *origin,
+                        const struct trace_event *event, bool pending)
 {
-    count(model, origin, (struct watch_sums){.objects = 1, .bytes = bytes}, pending);
+    struct watch_sums more = {.objects = 1, .bytes = event->size};
+    if ((event->flags & TRACE_EXISTING) != 0)
+        more = (struct watch_sums){.existing_objects = 1, .existing_bytes = event->size};
+    count(model, origin, more, pending);
 }
 
 static void count_death(struct watch_model *model, const struct origin *origin, uint64_t bytes,
@@ -403,7 +411,7 @@ static void put_alloc(struct watch_model *model, const struct trace_event *event
 {
     struct origin origin = {event->class_id, event->stack_id, event->thread_id};
     struct live_object object = {event->object, pack(&origin), event->size, event->class_id};
-    count_birth(model, &origin, event->size, false);
+    count_birth(model, &origin, event, false);
     weigh(model, event, &origin);
     watch_curve_put(&model->curve, event->time_ns, event->size, false);
     if (model->early_count > 0 && id_set_has(&model->early, event->object))
@@ -530,7 +538,7 @@ void watch_model_pend_object(struct watch_model *model, const struct trace_event
     note_time(model, event->time_ns);
     if (!pending_is_wanted(model, event))
         return;
-    count_birth(model, &origin, event->size, true);
+    count_birth(model, &origin, event, true);
     if (watch_model_is_sampled(model)) {
         double weight =
             sample_weight(event->size, event->drawn_bytes != 0 ? event->drawn_bytes

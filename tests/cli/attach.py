@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """attach.py STEPTRACE AGENT JAVA_HOME: `steptrace attach` and `record --report` with real JVMs: for a time and until
 stopped, of another user, in other mount and PID namespaces with a /tmp of its own, and JVMs that refuse."""
+import json
 import os
 import pathlib
 import pwd
@@ -20,7 +21,11 @@ public class Busy {
     static byte[][] kept = new byte[10000][];
     static void step(int i) { kept[i % kept.length] = new byte[100]; }
     public static void main(String[] args) throws Exception {
+        for (int i = 0; i < args.length; i++)
+            kept[i] = new byte[1 << 20];
         System.out.println("busy");
+        while (args.length > 0)
+            Thread.sleep(1000);
         for (int i = 0;; i++) {
             step(i);
             if (i % 500 == 0)  // readers of a running trace see whole blocks only
@@ -45,10 +50,10 @@ def steptrace(*words, code=0, says=None, before=(), **more):
 
 
 class Jvm:
-    """Runs Busy until the end of the `with`."""
+    """Runs Busy until the end of the `with`. `held`: it holds as many MiB and does nothing."""
 
-    def __init__(self, *options, before=(), directory='.'):
-        self.command = [*before, f'{JAVA}/java', '-Xmx64m', '-XX:+UseSerialGC', *options, '-cp', directory, 'Busy']
+    def __init__(self, *options, before=(), directory='.', held=0):
+        self.command = [*before, f'{JAVA}/java', '-Xmx64m', '-XX:+UseSerialGC', *options, '-cp', directory, 'Busy', *['held'] * held]
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -240,6 +245,23 @@ def ended_before(pid):
     steptrace('check', 'long.step')
 
 
+def idle():
+    """What a program held before was not allocated."""
+    with Jvm(held=30) as pid:
+        steptrace('attach', '-d', '1s', '-O', 'existing=yes', '--report', '-o', 'idle.step', pid)
+    found = json.loads(steptrace('stats', '--json', 'idle.step', '--fail-if', 'allocated > 10m').stdout)['objects']
+    require(found['existing_bytes'] > 30 << 20 and found['allocated_bytes'] < 1 << 20 and found['live_bytes'] > 30 << 20, f'{found}')
+    for words, most in (('--allocated',), 1), (('--alive',), 40):
+        rows = json.loads(steptrace('heap', '--json', '--at=end', *words, 'idle.step').stdout)['rows']
+        arrays = [row['objects'] for row in rows if row['class'] == '[B' and row['bytes'] > 30 << 20]
+        require(bool(arrays) == (most > 1), f'{words}: {rows[:3]}')
+    allocated = steptrace('sql', 'idle.step', 'select sum(size) from objects where not existing', '--csv').stdout.split()[-1]
+    require(int(allocated) == found['allocated_bytes'], f'{allocated} {found}')
+    page = pathlib.Path('idle.html').read_text(encoding='utf-8')
+    for key in 'allocated_bytes', 'existing_bytes':
+        require(f'"{key}":{found[key]}' in page.replace(' ', ''), f'the page has not {key} {found[key]}')
+
+
 def names_of_directories():
     """What the working directory is called is no option of the agent, nor a % sequence of its file names."""
     trap, percent = pathlib.Path('x,mode=666,file='), pathlib.Path('a%pb')
@@ -286,6 +308,7 @@ def main():
         pathlib.Path('Busy.java').write_text(SOURCE, encoding='utf-8')
         subprocess.run([f'{JAVA}/javac', 'Busy.java'], check=True)
         names_of_directories()
+        idle()
         same_place()
         refusals()
         record()

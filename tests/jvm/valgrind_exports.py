@@ -114,7 +114,8 @@ def check_dhat(session, rows):
     total = {key: sum(point[key] for point in points) for key in ("tb", "tbk", "gb", "gbk", "eb", "ebk")}
     require((total["gbk"], total["gb"]) == (moment["live_objects"], moment["live_bytes"]),
             f"dhat: at the peak {total}")
-    require((total["tbk"], total["tb"]) == (stats["allocated_objects"], stats["allocated_bytes"]),
+    require((total["tbk"], total["tb"]) == (stats["allocated_objects"] + stats["existing_objects"],
+                                             stats["allocated_bytes"] + stats["existing_bytes"]),
             f"dhat: in all {total}")
     require((total["ebk"], total["eb"]) == (stats["live_objects"], stats["live_bytes"]),
             f"dhat: at the end {total}")

@@ -8,7 +8,7 @@ import re
 import heaps
 import leaks_of
 import statistics_of
-from moments import Moment, totals
+from moments import Moment, allocated_of, totals
 from registry import BUCKET, SIGNS, check, choose_moment, rule_status
 from selection import Selection
 from world import TICK, World
@@ -64,7 +64,7 @@ def gates_any(case):
         return False
     sizes = collections.Counter()
     for o in world.objects:
-        sizes[world.class_name(o.kind)] += o.size
+        sizes[world.class_name(o.kind)] += 0 if o.existing else o.size
     limit, sign = case.chance.choice(list(sizes.values())), case.chance.choice([">", ">=", "<", "="])
     holds = any(SIGNS[sign](size, limit) for size in sizes.values())
     case.run("stats", "-q", f"--fail-if=any class:** allocated {sign} {limit}", case.trace, status=(4 if holds and not any(n.startswith("[") for n in sizes) else 0, 4 if holds else 0))
@@ -237,7 +237,7 @@ def compare_axes(case):
     sums = []
     for world in (case.world, other):
         sums.append(collections.Counter())
-        for o in world.objects:
+        for o in allocated_of(world.objects):
             if axis == "threads":
                 sums[-1][f"{o.thread} {world.thread_name(o.thread)}" if o.thread else ""] += o.size
             else:
@@ -401,7 +401,7 @@ def compare_sets(case):
     for name, worlds in (("before", before), ("after", after)):
         sides.append(",".join(case.make(world, f"{name}-{i}.step") for i, world in enumerate(worlds)))
     found = json.loads(case.run("compare", "--json", "--by=class", *sides))["program"]
-    for metric, amount in (("allocated", lambda w: totals(w.objects)[1]), ("allocated_objects", lambda w: len(w.objects)),
+    for metric, amount in (("allocated", lambda w: totals(allocated_of(w.objects))[1]), ("allocated_objects", lambda w: len(allocated_of(w.objects))),
                            ("alive_at_end", lambda w: totals([o for o in w.objects if o.died is None])[1]), ("duration", lambda w: w.end * TICK)):
         if metric in found:
             middle = tuple(sorted(map(amount, worlds))[1] for worlds in (before, after))

@@ -18,14 +18,18 @@ class Moment:
         else:
             self.time = int(name.removesuffix("ns")) // 1000
             count = sum(1 for e in events if e[0] <= self.time)
-        self.allocated, self.living = [], []
+        self.allocated, self.existing, self.living = [], [], []
         dead = {id(e[3]) for e in events[:count] if e[1]}
         for _, is_death, _, o in events[:count]:
             if not is_death:
-                self.allocated.append(o)
+                (self.existing if o.existing else self.allocated).append(o)
                 if id(o) not in dead:
                     self.living.append(o)
         self.collections = len({e[0] for e in events[:count] if e[1]})
+
+
+def allocated_of(objects):
+    return [o for o in objects if not o.existing]
 
 
 def peak_of(world):

@@ -189,7 +189,7 @@ def compare(options, page):
     for i in (0, len(bins) // 2):
         part = steptrace_json(options, "stats", "--json", f"--time={start + i * step}ns..{start + (i + 1) * step - 1}ns", "run.step")
         heap = steptrace_json(options, "heap", "--json", "--top=1", f"--at={start + (i + 1) * step - 1}ns", "run.step")
-        living = sum(sum(one[3::6]) - sum(one[5::6]) for one in bins[:i + 1])
+        living = sum(sum(one[5::6]) for one in bins[:i + 1])
         expect(f"bytes alive after bin {i}", living, heap["moment"]["live_bytes"])
         expect(f"objects of bin {i}", sum(bins[i][2::6]), part["objects"]["allocated_objects"])
     chunks = [row for row in data["places"]
@@ -366,7 +366,7 @@ def browse(options, page, data):
     sizes = [sum(one[3::6]) for one in data["bins"]["lists"]]
     expect_that("range", "objects allocated" in seen["range"] and " to " in seen["range"], seen["range"])
     expect_that("flame graph of the range", in_units(sum(sizes[1:])) + " in all" in seen["rangeAll"], seen["rangeAll"])
-    alive = sum(sum(one[3::6]) - sum(one[5::6]) for one in data["bins"]["lists"])
+    alive = sum(sum(one[5::6]) for one in data["bins"]["lists"])
     expect_that("alive at the range's end", in_units(alive) + " in all" in seen["rangeLive"] and in_units(alive) in seen["range"],
                 seen["rangeLive"] + seen["range"])
     expect_that("a slider tells its time", "s" in seen["rangeText"], seen["rangeText"])

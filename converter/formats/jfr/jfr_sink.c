@@ -412,16 +412,19 @@ static uint64_t lifetime_ns(uint64_t lifetime_us)
 
 static void put_lifetime(struct jfr_sink *sink, const struct heap_row *row, uint64_t time_ns)
 {
-    uint64_t dead = row->allocated.objects - row->live.objects;
+    struct heap_amount dead = heap_amount_dead(&row->allocated, &row->existing, &row->live);
+    if (row->allocated.objects == 0 && dead.objects == 0)
+        return; /* existed, and still does */
     struct byte_output *event = jfr_event_begin(&sink->file, JFR_OBJECT_LIFETIME, time_ns);
     jfr_put_number(event, jfr_stack(&sink->file.pools, row->key.site));
     jfr_put_number(event, jfr_class(&sink->file.pools, row->key.class_id));
     jfr_put_number(event, row->allocated.objects);
     jfr_put_number(event, row->allocated.bytes);
-    jfr_put_number(event, dead);
-    jfr_put_number(event, row->allocated.bytes - row->live.bytes);
-    jfr_put_number(event, lifetime_ns(row->allocated.ages_us));
-    jfr_put_number(event, dead > 0 ? lifetime_ns(row->allocated.ages_us / dead) : JFR_UNKNOWN);
+    jfr_put_number(event, dead.objects);
+    jfr_put_number(event, dead.bytes);
+    jfr_put_number(event, lifetime_ns(dead.ages_us));
+    jfr_put_number(event,
+                   dead.objects > 0 ? lifetime_ns(dead.ages_us / dead.objects) : JFR_UNKNOWN);
     jfr_event_end(&sink->file);
 }
 
@@ -453,7 +456,7 @@ static bool put_event(struct jfr_sink *sink, const struct trace_event *event)
     }
     switch (event->kind) {
     case EVENT_OBJECT_ALLOC:
-        return put_alloc(sink, event);
+        return existed || put_alloc(sink, event);
     case EVENT_OBJECT_FREE:
         return collection_clock_put_free(&sink->clock, event);
     case EVENT_THREAD_BEGIN:

@@ -16,11 +16,11 @@ function sumsOf(from, to) {
   for (let i = 0; i < to; i++) {
     const list = bins.lists[i];
     for (let k = 0; k < list.length; k += 6) {
-      const [site, klass, objects, size, dead, deadSize] = list.slice(k, k + 6);
+      const [site, klass, objects, size, more, moreBytes] = list.slice(k, k + 6);
       const inRange = i >= from ? 1 : 0;
-      const more = [inRange * objects, inRange * size, objects - dead, size - deadSize];
-      const add = (to) => more.forEach((value, n) => { to[n] += value; });
-      more.forEach((value, n) => { sums.sites[n][site] += value; });
+      const changes = [inRange * objects, inRange * size, more, moreBytes];
+      const add = (to) => changes.forEach((value, n) => { to[n] += value; });
+      changes.forEach((value, n) => { sums.sites[n][site] += value; });
       add(sums.all);
       if (klass < 0) continue;
       add(sums.classes[klass]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draws the charts over time. */
+const hasObjects = data.summary.allocated_objects + data.summary.existing_objects > 0;
 const line = data.timeline;
 const steps = line.live.length;
 const stepEnd = (i) => Math.min(line.start_ns + (i + 1) * line.step_ns, data.summary.last_ns);
@@ -34,7 +35,7 @@ function bands() {
 }
 
 function liveChart() {
-  if (data.summary.allocated_objects === 0 && line.live.every((v) => v === 0))
+  if (!hasObjects && line.live.every((v) => v === 0))
     return explain("live-chart", "The trace tells of no objects.");
   const HEIGHT = 360, BOTTOM = 44, TOP = 8;
   const top = Math.max(1, ...line.most);
@@ -127,7 +128,7 @@ function threadChart() {
   const shown = data.threads.filter((one) => one.activity.length > 0 || one.start_ns !== null).slice(0, 40);
   if (shown.length === 0) return explain("thread-chart", "The trace tells of no threads.");
   const ROW = 20, NAME = Math.min(260, Math.round(WIDTH / 3)), LETTER = 7.2;
-  const calls = data.summary.allocated_objects === 0;
+  const calls = !hasObjects;
   const x = (ns) => NAME + (WIDTH - NAME - RIGHT) * Math.min(1, Math.max(0, (ns - line.start_ns) / span));
   const most = Math.max(1, ...shown.flatMap((one) => one.activity.map((pair) => pair[1])));
   const height = shown.length * ROW + 26;

@@ -14,8 +14,9 @@ function showSummary() {
     (data.clock ? "" : "; the trace has no clock, a step ends with each collection"));
   if (command) byId("subtitle").after(element("details", {class: "command"}, element("summary", {}, "Command line"), element("code", {}, command[1])));
   byId("figures").before(...data.gaps.map((gap) => element("p", {class: "note"}, gap)));
-  const objects = summary.allocated_objects === 0 ? [] : [
+  const objects = !hasObjects ? [] : [
     figure("allocated", bytes(summary.allocated_bytes), count(summary.allocated_objects) + " objects"),
+    ...(summary.existing_objects > 0 ? [figure("existing", bytes(summary.existing_bytes), count(summary.existing_objects) + " objects, from before the recording")] : []),
     figure("freed", bytes(summary.freed_bytes), count(summary.freed_objects) + " objects in " + count(summary.collections) + " collections"),
     figure("peak", bytes(summary.peak_bytes), count(summary.peak_objects) + " objects, at " + time(summary.peak_ns)),
     figure("alive at the end", bytes(summary.live_bytes), count(summary.live_objects) + " objects"),
@@ -190,7 +191,7 @@ const MEASURES = {
 };
 
 function showFlame() {
-  if (summary.allocated_objects === 0) return explain("flame-graph", "The trace tells of no objects.");
+  if (!hasObjects) return explain("flame-graph", "The trace tells of no objects.");
   return flameGraph({measures: MEASURES, first: data.moment.live_bytes > 0 ? "moment_bytes" : "allocated_bytes",
     hint: "A box is a frame, as wide as what was allocated in it and in what it called.", color: (node) => flameColor(node.name)});
 }

@@ -322,8 +322,8 @@ static void test_peak_of_many(void)
         uint32_t number = heap_cells_put(&cells, &(struct heap_key){class_id, 0, 0});
         heap_cell_save(&cells, &cells.items[number]);
         if (live[class_id] == 0 || next_random(&state) % 2 == 0) {
-            heap_sums_add(&cells.items[number].now, 8, 0);
-            heap_sums_add(&cells.all, 8, 0);
+            heap_sums_add(&cells.items[number].now, 8, 0, false);
+            heap_sums_add(&cells.all, 8, 0, false);
             heap_cells_note_peak(&cells, i, 0);
             live[class_id]++;
             now++;

@@ -23,8 +23,8 @@ def output(*command):
 def verbs(program):
     yield "| command | what it does |"
     yield "|---|---|"
-    for verb, summary in re.findall(r"^  ([a-z][a-z-]+)  +(.*)$", output(program, "help"), re.M):
-        yield f"| `{verb}` | {summary} |"
+    for title, verb, summary in re.findall(r"^(?:([A-Z].*):|  ([a-z][a-z-]+)  +(.*))$", output(program, "help"), re.M):
+        yield f"| **{title}** | |" if title else f"| `{verb}` | {summary} |"
 
 
 def formats(program):

@@ -10,8 +10,8 @@
 #include "converter/output/output_signals.h"
 #include "converter/verbs/verb.h"
 
-#define VERB_ROW(function, name, summary, takes_memory)                                            \
-    {name, summary, verb_##function, takes_memory},
+#define VERB_ROW(function, name, summary, takes_memory, group)                                     \
+    {name, summary, verb_##function, takes_memory, group},
 const struct verb verbs[] = {VERBS(VERB_ROW)};
 const size_t verb_count = sizeof verbs / sizeof verbs[0];
 

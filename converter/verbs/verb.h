@@ -20,11 +20,23 @@
  */
 typedef enum step_status (*verb_function)(int argc, char **argv);
 
+/* The groups of the help. */
+enum verb_group {
+    VERBS_RECORD,
+    VERBS_LOOK,
+    VERBS_COMPARE,
+    VERBS_CONVERT,
+    VERBS_STUDY,
+    VERBS_OTHER,
+    VERB_GROUPS
+};
+
 struct verb {
     const char *name;
     const char *summary;
     verb_function run;
     bool takes_memory; /* uses memory up to the limit (memory_limit.h) */
+    enum verb_group group;
 };
 
 /* The options of all verbs that read traces, at the end of their tables. */
@@ -50,45 +62,51 @@ extern const size_t verb_count;
 /* Returns NULL if there is none. */
 const struct verb *verb_find(const char *name);
 
-/* All verbs, in the order of the help: function, name, summary, takes_memory. */
+/* All verbs, in the order of the help, the most used of a group first: function, name, summary
+ * (with its name in 80 columns), takes_memory, group. */
 #define VERBS(VERB)                                                                                \
-    VERB(record, "record", "run a Java program and record its trace", false)                       \
-    VERB(attach, "attach", "record a JVM that is already running", false)                          \
-    VERB(snapshot, "snapshot",                                                                     \
-         "add a snapshot of all references to a trace that is being recorded", false)              \
+    VERB(record, "record", "run a Java program and record its trace", false, VERBS_RECORD)         \
+    VERB(attach, "attach", "record a JVM that is already running", false, VERBS_RECORD)            \
+    VERB(snapshot, "snapshot", "add a snapshot of all references to a running recording", false,   \
+         VERBS_RECORD)                                                                             \
     VERB(record_malloc, "record-malloc",                                                           \
-         "run a native program and record its calls of malloc and free", false)                    \
-    VERB(convert, "convert", "convert a trace to another format", true)                            \
-    VERB(dump, "dump", "print events as text", true)                                               \
-    VERB(info, "info", "print what a trace contains", true)                                        \
-    VERB(check, "check", "check that a trace is complete and consistent", true)                    \
-    VERB(stats, "stats", "print allocations and lifetimes by class and thread", true)              \
-    VERB(heap, "heap",                                                                             \
-         "show what occupied the heap at a given moment, by class and allocation site", true)      \
-    VERB(paths, "paths", "show the paths from roots that keep objects alive", true)                \
-    VERB(deaths, "deaths", "compute when each object became unreachable", true)                    \
-    VERB(sql, "sql", "query traces in SQL", true)                                                  \
-    VERB(compare, "compare", "compare two traces, or two sets of traces", true)                    \
-    VERB(leaks, "leaks", "list objects that survive collections, and how fast they grow", true)    \
-    VERB(lifetimes, "lifetimes", "show how long objects live, by allocation site", true)           \
-    VERB(advise, "advise", "advise on allocation sites, with the evidence", true)                  \
-    VERB(escape, "escape", "show which allocations the JIT compiler removes", true)                \
-    VERB(nominal, "nominal", "print the nominal statistics of the DaCapo benchmark suite", true)   \
-    VERB(layout, "layout", "print what objects would take under other object layouts", true)       \
-    VERB(locality, "locality",                                                                     \
-         "print how far apart objects that refer to each other were allocated", true)              \
-    VERB(simulate, "simulate", "replay a trace against models of garbage collectors", true)        \
-    VERB(watch, "watch", "show live heap and allocation rates while a trace is being written",     \
-         true)                                                                                     \
-    VERB(mcp, "mcp", "let an assistant query traces (Model Context Protocol)", false)              \
-    VERB(report, "report", "write a self-contained HTML report", true)                             \
-    VERB(pack, "pack", "rewrite a STEP trace in less space, for archiving", true)                  \
-    VERB(replay, "replay",                                                                         \
-         "replay a trace against malloc implementations and compare time and memory", true)        \
-    VERB(recover, "recover", "repair a truncated or damaged trace", true)                          \
-    VERB(agent_path, "agent-path", "print the path of the agent", false)                           \
-    VERB(help, "help", "explain the commands", false)                                              \
-    VERB(version, "version", "print the version", false)
+         "run a native program and record its calls of malloc and free", false, VERBS_RECORD)      \
+    VERB(report, "report", "write a self-contained HTML report", true, VERBS_LOOK)                 \
+    VERB(stats, "stats", "print allocations and lifetimes by class and thread", true, VERBS_LOOK)  \
+    VERB(heap, "heap", "show what occupied the heap at a moment, by class and site", true,         \
+         VERBS_LOOK)                                                                               \
+    VERB(leaks, "leaks", "list objects that survive collections, and how fast they grow", true,    \
+         VERBS_LOOK)                                                                               \
+    VERB(paths, "paths", "show the paths from roots that keep objects alive", true, VERBS_LOOK)    \
+    VERB(watch, "watch", "show live heap and rates while a trace is being written", true,          \
+         VERBS_LOOK)                                                                               \
+    VERB(sql, "sql", "query traces in SQL", true, VERBS_LOOK)                                      \
+    VERB(info, "info", "print what a trace contains", true, VERBS_LOOK)                            \
+    VERB(dump, "dump", "print events as text", true, VERBS_LOOK)                                   \
+    VERB(mcp, "mcp", "let an assistant query traces (Model Context Protocol)", false, VERBS_LOOK)  \
+    VERB(compare, "compare", "compare two traces, or two sets of traces", true, VERBS_COMPARE)     \
+    VERB(check, "check", "check that a trace is complete and consistent", true, VERBS_COMPARE)     \
+    VERB(convert, "convert", "convert a trace to another format", true, VERBS_CONVERT)             \
+    VERB(pack, "pack", "rewrite a STEP trace in less space, for archiving", true, VERBS_CONVERT)   \
+    VERB(recover, "recover", "repair a truncated or damaged trace", true, VERBS_CONVERT)           \
+    VERB(lifetimes, "lifetimes", "show how long objects live, by allocation site", true,           \
+         VERBS_STUDY)                                                                              \
+    VERB(advise, "advise", "suggest fixes for allocation sites (pretenure, reuse, presize)", true, \
+         VERBS_STUDY)                                                                              \
+    VERB(deaths, "deaths", "compute when each object became unreachable", true, VERBS_STUDY)       \
+    VERB(simulate, "simulate", "replay a trace against models of garbage collectors", true,        \
+         VERBS_STUDY)                                                                              \
+    VERB(escape, "escape", "show which allocations the JIT compiler removes", true, VERBS_STUDY)   \
+    VERB(nominal, "nominal", "print the nominal statistics of the DaCapo benchmarks", true,        \
+         VERBS_STUDY)                                                                              \
+    VERB(layout, "layout", "print what objects would take under other object layouts", true,       \
+         VERBS_STUDY)                                                                              \
+    VERB(locality, "locality", "print how far apart objects that refer to each other are", true,   \
+         VERBS_STUDY)                                                                              \
+    VERB(replay, "replay", "replay a trace against malloc implementations", true, VERBS_STUDY)     \
+    VERB(agent_path, "agent-path", "print the path of the agent", false, VERBS_OTHER)              \
+    VERB(help, "help", "explain the commands", false, VERBS_OTHER)                                 \
+    VERB(version, "version", "print the version", false, VERBS_OTHER)
 
 #define VERB_FUNCTION(function, ...) enum step_status verb_##function(int argc, char **argv);
 VERBS(VERB_FUNCTION)

@@ -372,16 +372,25 @@ static void print_manual(const struct arguments *arguments)
 /* ---- the verb ---- */
 
 static const struct verb_help help = {
-    "help", "[VERB] [OPTION]...",
+    "help", "[COMMAND] [OPTION]...",
     "Lists the commands, or explains one. To complete command lines in bash, put this\n"
     "line into ~/.bashrc: source <(steptrace help --completion=bash)\n"};
 
 static void list_verbs(FILE *out)
 {
-    fprintf(out, "usage: steptrace VERB [ARGUMENT]...\n\n");
-    for (size_t i = 0; i < verb_count; i++)
+    static const char *const titles[VERB_GROUPS] = {[VERBS_RECORD] = "Record:",
+                                                    [VERBS_LOOK] = "Look at a trace:",
+                                                    [VERBS_COMPARE] = "Compare and check:",
+                                                    [VERBS_CONVERT] = "Convert:",
+                                                    [VERBS_STUDY] = "Study:",
+                                                    [VERBS_OTHER] = "Other:"};
+    fprintf(out, "usage: steptrace COMMAND [ARGUMENT]...\n");
+    for (size_t i = 0; i < verb_count; i++) {
+        if (i == 0 || verbs[i].group != verbs[i - 1].group)
+            fprintf(out, "\n%s\n", titles[verbs[i].group]);
         fprintf(out, "  %-13s  %s\n", verbs[i].name, verbs[i].summary);
-    fprintf(out, "\n`steptrace VERB --help` explains one.\n");
+    }
+    fprintf(out, "\n`steptrace COMMAND --help` explains one.\n");
 }
 
 enum step_status verb_help(int argc, char **argv)

@@ -23,7 +23,8 @@ def output(*command):
 def verbs(program):
     yield "| command | what it does |"
     yield "|---|---|"
-    for title, verb, summary in re.findall(r"^(?:([A-Z].*):|  ([a-z][a-z-]+)  +(.*))$", output(program, "help"), re.M):
+    listed = output(program, "help").partition("\nOther:\n")[0]
+    for title, verb, summary in re.findall(r"^(?:([A-Z].*):|  ([a-z][a-z-]+)  +(.*))$", listed, re.M):
         yield f"| **{title}** | |" if title else f"| `{verb}` | {summary} |"
 
 

@@ -46,7 +46,7 @@ static enum step_status find_collection(struct graph_moment *graph, struct stop 
         error);
     while (status == STEP_STATUS_OK && over.number < number &&
            (status = graph_source_next(&graph->source, &event, error)) == STEP_STATUS_OK) {
-        while (over.number < number && collection_clock_ends(&clock, event->time, true, &over))
+        while (over.number < number && collection_clock_ends(&clock, event->time, &over))
             continue;
         if (!put_free(&clock, event))
             status = no_memory(error);
@@ -162,7 +162,7 @@ static enum step_status find_stop(struct graph_moment *graph, struct stop *stop,
 static void pass_time(struct collection_clock *clock, uint64_t time)
 {
     struct collection over;
-    while (collection_clock_ends(clock, time, true, &over))
+    while (collection_clock_ends(clock, time, &over))
         continue;
 }
 

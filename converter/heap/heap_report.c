@@ -19,7 +19,7 @@ void heap_ages_find(const struct heap_tracker *tracker, struct heap_ages *ages)
     struct live_object object;
     *ages = (struct heap_ages){0};
     while (object_table_next(&tracker->live, &cursor, &object)) {
-        uint64_t age_us = quantity_age_units(tracker->now_ns) - object.value;
+        uint64_t age_us = quantity_age_units(tracker->now_ns) - quantity_age_units(object.value);
         if (tracker->selects && object.class_id == HEAP_HIDDEN_CELL)
             continue;
         struct heap_amount *bucket = &ages->buckets[age_us == 0 ? 0 : 64 - __builtin_clzll(age_us)];

@@ -31,18 +31,18 @@ bool cell_samples_add(struct cell_samples *samples, uint32_t cell, const struct 
 }
 
 static bool keep_death(struct cell_samples *samples, const struct live_object *object,
-                       uint64_t death_us, double weight)
+                       uint64_t death_ns, double weight)
 {
-    if (death_us != samples->collection_us) {
-        samples->collection_before_us = samples->collection_us;
-        samples->collection_us = death_us;
+    if (death_ns != samples->collection_ns) {
+        samples->collection_before_ns = samples->collection_ns;
+        samples->collection_ns = death_ns;
     }
-    if (object->value >= samples->collection_before_us)
+    if (object->value > samples->collection_before_ns)
         return true;
     if (!STEP_MAKE_ROOM(samples->deaths, samples->death_capacity, samples->death_count + 1))
         return false;
     samples->deaths[samples->death_count++] =
-        (struct sample_death){object->class_id, object->size, object->value, death_us, weight};
+        (struct sample_death){object->class_id, object->size, object->value, death_ns, weight};
     return true;
 }
 
@@ -57,9 +57,10 @@ bool cell_samples_remove(struct cell_samples *samples, const struct live_object 
     double weight = sample_weights_of(&samples->weights, &death);
     if (object == NULL)
         return true;
-    uint64_t life_us = death_us > object->value ? death_us - object->value : 0;
+    uint64_t born_us = quantity_age_units(object->value);
+    uint64_t life_us = death_us > born_us ? death_us - born_us : 0;
     sample_lives_weigh(&samples->items[object->class_id].lives, weight, 1000.0 * (double) life_us);
-    return !samples->keeps_deaths || keep_death(samples, object, death_us, weight);
+    return !samples->keeps_deaths || keep_death(samples, object, event->time_ns, weight);
 }
 
 void heap_samples_merge(struct heap_samples *sum, const struct heap_samples *other)
@@ -94,10 +95,11 @@ static void count_live(void *user, const struct live_object *object, double weig
     const struct cell_samples *cells = count->cells;
     struct heap_samples *cell = &count->samples[object->class_id];
     sample_sums_weigh(&cell->live, object->size, weight);
-    if (cells->has_previous && object->value <= cells->previous_us)
+    if (cells->has_previous && object->value <= cells->previous_ns)
         sample_sums_weigh(&cell->kept, object->size, weight);
-    if (count->now_us > object->value)
-        count->ages_us[object->class_id] += weight * (double) (count->now_us - object->value);
+    uint64_t born_us = quantity_age_units(object->value);
+    if (count->now_us > born_us)
+        count->ages_us[object->class_id] += weight * (double) (count->now_us - born_us);
 }
 
 static struct heap_amount amount_of(const struct sample_sums *sums, double ages_us)
@@ -159,7 +161,7 @@ bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snaps
     free(ages_us);
     sum_amounts(snapshot);
     cells->has_previous = true;
-    cells->previous_us = quantity_age_units(tracker->now_ns);
+    cells->previous_ns = tracker->now_ns;
     return true;
 }
 

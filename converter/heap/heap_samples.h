@@ -13,8 +13,8 @@ struct heap_tracker;
 /* A sample that died, and that a collection before had found alive. */
 struct sample_death {
     uint32_t cell;
-    uint64_t size_bytes, born_us, died_us;
-    double weight; /* of its known life */
+    uint64_t size_bytes, born_ns, died_ns; /* or steps */
+    double weight;                         /* of its known life */
 };
 
 /* Samples by cell of a tracker.  To initialise, zero the structure and read the weights. */
@@ -23,11 +23,11 @@ struct cell_samples {
     struct heap_samples *items;    /* without `live` and `kept`, which snapshots count */
     size_t capacity;
     bool has_previous; /* a snapshot was taken */
-    uint64_t previous_us;
+    uint64_t previous_ns;
     bool keeps_deaths;
     struct sample_death *deaths;
     size_t death_count, death_capacity;
-    uint64_t collection_us, collection_before_us; /* the last times of deaths */
+    uint64_t collection_ns, collection_before_ns; /* the last times of deaths */
 };
 
 void cell_samples_reset(struct cell_samples *samples);

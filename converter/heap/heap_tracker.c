@@ -311,8 +311,8 @@ static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *ev
     uint64_t birth_us = quantity_age_units(event->time_ns);
     bool is_existing = (event->flags & TRACE_EXISTING) != 0;
     if (number == UINT32_MAX || !cell_samples_add(&tracker->samples, number, event) ||
-        !object_table_put(&tracker->live,
-                          &(struct live_object){event->object, birth_us, event->size, number}))
+        !object_table_put(&tracker->live, &(struct live_object){event->object, event->time_ns,
+                                                                event->size, number}))
         return false;
     heap_cell_save(cells, &cells->items[number]);
     heap_sums_add(&cells->items[number].now, event->size, birth_us, is_existing);
@@ -338,9 +338,10 @@ static bool put_free(struct heap_tracker *tracker, const struct trace_event *eve
     }
     struct heap_cell *cell = &cells->items[born.class_id];
     heap_cell_save(cells, cell);
+    uint64_t birth_us = quantity_age_units(born.value);
     uint64_t death_us = quantity_age_units(event->time_ns);
-    heap_sums_remove(&cell->now, born.size, born.value, death_us);
-    heap_sums_remove(&cells->all, born.size, born.value, death_us);
+    heap_sums_remove(&cell->now, born.size, birth_us, death_us);
+    heap_sums_remove(&cells->all, born.size, birth_us, death_us);
     return cell_samples_remove(&tracker->samples, &born, event);
 }
 

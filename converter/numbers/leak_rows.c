@@ -135,7 +135,8 @@ static struct old_cell *old_by_cell(const struct leak_tracker *tracker,
     struct object_cursor cursor = {0};
     struct live_object object;
     while (old != NULL && object_table_next(&tracker->heap.live, &cursor, &object)) {
-        uint64_t age_us = now_us > object.value ? now_us - object.value : 0;
+        uint64_t born_us = quantity_age_units(object.value);
+        uint64_t age_us = now_us > born_us ? now_us - born_us : 0;
         if (age_us >= quantity_age_units(limits->age_ns) &&
             leak_tracker_survived(tracker, object.value) >= limits->survived)
             add_old(&old[object.class_id], &object, age_us, &tracker->heap.samples);
@@ -253,9 +254,8 @@ static void leak_trends_fill(const struct leak_tracker *tracker, const uint32_t 
         const struct sample_death *death = &samples->deaths[i];
         if (row_of_cell[death->cell] == 0)
             continue;
-        size_t birth = leak_tracker_sample_after(tracker, death->born_us);
-        size_t end =
-            leak_tracker_sample_after(tracker, death->died_us > 0 ? death->died_us - 1 : 0);
+        size_t birth = leak_tracker_sample_after(tracker, death->born_ns);
+        size_t end = leak_tracker_sample_after(tracker, death->died_ns);
         add_life(&rows->rows[row_of_cell[death->cell] - 1].trend, death->size_bytes, death->weight,
                  coefficients.sums[end] - coefficients.sums[birth], false);
     }

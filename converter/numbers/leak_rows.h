@@ -48,10 +48,10 @@ void leak_tracker_reset(struct leak_tracker *tracker);
  */
 enum step_status leak_tracker_put(void *user, const struct trace_event *events, size_t count,
                                   struct step_error *error);
-/* Returns the number of collections since `born_us`. */
-uint64_t leak_tracker_survived(const struct leak_tracker *tracker, uint64_t born_us);
-/* Returns the first sample after that time, or sample_count if there is none. */
-size_t leak_tracker_sample_after(const struct leak_tracker *tracker, uint64_t born_us);
+/* Returns the number of collections at that time or later (collection_clock.h). */
+uint64_t leak_tracker_survived(const struct leak_tracker *tracker, uint64_t born_ns);
+/* Returns the first sample of one of these, or sample_count if there is none. */
+size_t leak_tracker_sample_after(const struct leak_tracker *tracker, uint64_t born_ns);
 /* Returns the first of the samples that lines are fitted to: the last half of them. */
 size_t leak_tracker_line_first(const struct leak_tracker *tracker);
 /* Cells from this index on belong to selected objects. */

@@ -104,14 +104,12 @@ enum step_status leak_tracker_put(void *user, const struct trace_event *events, 
     return heap_tracker_put(&((struct leak_tracker *) user)->heap, events, count, error);
 }
 
-/* Without a clock a collection has the time of what was born before its end. */
-uint64_t leak_tracker_survived(const struct leak_tracker *tracker, uint64_t born_us)
+uint64_t leak_tracker_survived(const struct leak_tracker *tracker, uint64_t born_ns)
 {
-    uint64_t after = quantity_counts_steps ? born_us : born_us + 1;
     size_t low = 0, high = tracker->time_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (quantity_age_units(tracker->times_ns[middle]) >= after)
+        if (tracker->times_ns[middle] >= born_ns)
             high = middle;
         else
             low = middle + 1;
@@ -119,9 +117,9 @@ uint64_t leak_tracker_survived(const struct leak_tracker *tracker, uint64_t born
     return tracker->time_count - low;
 }
 
-size_t leak_tracker_sample_after(const struct leak_tracker *tracker, uint64_t born_us)
+size_t leak_tracker_sample_after(const struct leak_tracker *tracker, uint64_t born_ns)
 {
-    uint64_t before = tracker->time_count - leak_tracker_survived(tracker, born_us);
+    uint64_t before = tracker->time_count - leak_tracker_survived(tracker, born_ns);
     size_t i = 0;
     while (i < tracker->sample_count && tracker->samples[i].collection <= before)
         i++;

@@ -110,7 +110,7 @@ static enum step_status go_on(struct level_rows *rows, struct step_error *error)
             finish(rows);
         return status;
     }
-    if (collection_clock_ends(&rows->clock, rows->event->time_ns, true, &over)) {
+    if (collection_clock_ends(&rows->clock, rows->event->time_ns, &over)) {
         put_collection(rows, &over);
         return STEP_STATUS_OK;
     }

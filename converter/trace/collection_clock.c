@@ -114,11 +114,10 @@ static void end_first(struct collection_clock *clock, struct collection *over)
     end(clock, over);
 }
 
-bool collection_clock_next(struct collection_clock *clock, uint64_t time, bool is_free,
-                           struct collection *over)
+bool collection_clock_next(struct collection_clock *clock, uint64_t time, struct collection *over)
 {
     if (clock->is_under_way) {
-        if (is_free && time == clock->last.time)
+        if (time == clock->last.time)
             return false;
         end(clock, over);
         return true;
@@ -131,11 +130,13 @@ bool collection_clock_next(struct collection_clock *clock, uint64_t time, bool i
 
 bool collection_clock_finish(struct collection_clock *clock, struct collection *over)
 {
-    if (clock->count > 0 && !clock->is_under_way && time_at(clock, 0) == UINT64_MAX) {
+    if (clock->is_under_way)
+        end(clock, over);
+    else if (clock->count > 0)
         end_first(clock, over);
-        return true;
-    }
-    return collection_clock_ends(clock, UINT64_MAX, false, over);
+    else
+        return false;
+    return true;
 }
 
 /* ---- frees ---- */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Infers the garbage collections of a trace from its frees.  Frees with the same time belong to one
- * collection.  In a trace with exact deaths, each death names the collection that found the object,
- * which may be later.  Times are in the caller's unit, nanoseconds or ticks.  Memory is
- * proportional to the number of pending collections.
+ * collection, which comes after all that happened at that time: it is over with the first event of
+ * a later time, and what was born at its time and is not among its frees has survived it.  In a
+ * trace with exact deaths, each death names the collection that found the object, which may be
+ * later.  Times are in the caller's unit, nanoseconds or ticks.  Memory is proportional to the
+ * number of pending collections.
  */
 #ifndef CONVERTER_TRACE_COLLECTION_CLOCK_H
 #define CONVERTER_TRACE_COLLECTION_CLOCK_H
@@ -45,16 +47,14 @@ static inline uint64_t collection_clock_begun(const struct collection_clock *clo
     return clock->ended + clock->is_under_way;
 }
 
-bool collection_clock_next(struct collection_clock *clock, uint64_t time, bool is_free,
-                           struct collection *over);
+bool collection_clock_next(struct collection_clock *clock, uint64_t time, struct collection *over);
 
 /* Call it before each event until it returns false: returns true and sets `*over` for each
- * collection that is finished by then.  `is_free`: the event is a free or a death. */
+ * collection that is finished by then. */
 static inline bool collection_clock_ends(struct collection_clock *clock, uint64_t time,
-                                         bool is_free, struct collection *over)
+                                         struct collection *over)
 {
-    return (clock->is_under_way || clock->count > 0) &&
-           collection_clock_next(clock, time, is_free, over);
+    return (clock->is_under_way || clock->count > 0) && collection_clock_next(clock, time, over);
 }
 
 /* Adds a free, at its time, or with `is_dated` a death, at the time of its collection.  Returns
@@ -69,7 +69,7 @@ static inline bool collection_clock_ends_before(struct collection_clock *clock,
                                                 const struct trace_event *event,
                                                 struct collection *over)
 {
-    return collection_clock_ends(clock, event->time_ns, event->kind == EVENT_OBJECT_FREE, over);
+    return collection_clock_ends(clock, event->time_ns, over);
 }
 static inline bool collection_clock_put_free(struct collection_clock *clock,
                                              const struct trace_event *event)

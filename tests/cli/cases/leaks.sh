@@ -75,3 +75,11 @@ steptrace leaks $data/traces/shop-1.step --suppress none.txt
 steptrace leaks $data/traces/shop-1.step --fail-if 'allocated > 5'
 steptrace leaks $data/traces/shop-1.step --fail-if 'leaked > +5'
 steptrace leaks none.step
+# Frees of one time are one collection, of which all that was born at that time saw it.
+printf '%s\n' VS:0 VI:1 OA:2:X:1 OF:2:X:1 OA:2:X:2 OF:2:X:2 OA:2:X:4 OA:3:X:3 OF:3:X:3 VD:4 >tick.txt
+steptrace convert tick.txt -o tick.step
+steptrace sql tick.step "select (select count(*) from collections) collections, survived from objects where alive"
+steptrace leaks tick.step --survived 2 --older-than 0 | head -n 2
+steptrace heap tick.step --at gc:1 | head -n 2
+steptrace heap tick.step --at gc:2 | head -n 1
+steptrace compare tick.step tick.step | grep collections

@@ -5,21 +5,21 @@
 #include "converter/trace/collection_clock.h"
 #include "tests/unit/run_suite.h"
 
-static void expect(struct collection_clock *clock, uint64_t time, bool is_free, uint64_t number,
-                   uint64_t at, uint64_t objects)
+static void expect(struct collection_clock *clock, uint64_t time, uint64_t number, uint64_t at,
+                   uint64_t objects)
 {
     struct collection over;
-    CU_ASSERT_TRUE_FATAL(collection_clock_ends(clock, time, is_free, &over));
+    CU_ASSERT_TRUE_FATAL(collection_clock_ends(clock, time, &over));
     CU_ASSERT_EQUAL(over.number, number);
     CU_ASSERT_EQUAL(over.time, at);
     CU_ASSERT_EQUAL(over.objects, objects);
     CU_ASSERT_EQUAL(over.bytes, 8 * objects);
 }
 
-static void expect_none(struct collection_clock *clock, uint64_t time, bool is_free)
+static void expect_none(struct collection_clock *clock, uint64_t time)
 {
     struct collection over;
-    CU_ASSERT_FALSE(collection_clock_ends(clock, time, is_free, &over));
+    CU_ASSERT_FALSE(collection_clock_ends(clock, time, &over));
 }
 
 static void put(struct collection_clock *clock, uint64_t time, bool is_dated)
@@ -31,15 +31,17 @@ static void test_frees(void)
 {
     struct collection_clock clock = {0};
     struct collection over;
-    expect_none(&clock, 5, false);
+    expect_none(&clock, 5);
     put(&clock, 5, false);
     CU_ASSERT_EQUAL(collection_clock_begun(&clock), 1);
-    expect_none(&clock, 5, true);
+    expect_none(&clock, 5);
     put(&clock, 5, false);
-    expect(&clock, 9, true, 1, 5, 2);
+    expect(&clock, 9, 1, 5, 2);
     put(&clock, 9, false);
-    expect(&clock, 9, false, 2, 9, 1);
-    expect_none(&clock, 100, false);
+    expect_none(&clock, 9); /* what else happens at that time is before its end */
+    put(&clock, 9, false);
+    expect(&clock, 10, 2, 9, 2);
+    expect_none(&clock, 100);
     CU_ASSERT_FALSE(collection_clock_finish(&clock, &over));
     put(&clock, 200, false);
     CU_ASSERT_TRUE(collection_clock_finish(&clock, &over));
@@ -56,19 +58,19 @@ static void test_deaths(void)
     put(&clock, 30, true);
     put(&clock, 10, true);
     put(&clock, 30, true);
-    expect_none(&clock, 10, true);
+    expect_none(&clock, 10);
     put(&clock, 20, true);
     put(&clock, 10, true);
-    expect(&clock, 25, false, 1, 10, 2);
-    expect(&clock, 25, false, 2, 20, 1);
-    expect_none(&clock, 25, false);
+    expect(&clock, 25, 1, 10, 2);
+    expect(&clock, 25, 2, 20, 1);
+    expect_none(&clock, 25);
     put(&clock, 12, true); /* between those that are over: none */
-    expect_none(&clock, 30, false);
+    expect_none(&clock, 30);
     CU_ASSERT_EQUAL(collection_clock_begun(&clock), 2);
     put(&clock, 30, false); /* a free that is not dated, of the same */
-    expect(&clock, 31, false, 3, 30, 3);
+    expect(&clock, 31, 3, 30, 3);
     put(&clock, UINT64_MAX, true);
-    expect_none(&clock, UINT64_MAX, true);
+    expect_none(&clock, UINT64_MAX);
     CU_ASSERT_TRUE(collection_clock_finish(&clock, &over));
     CU_ASSERT_EQUAL(over.number, 4);
     CU_ASSERT_FALSE(collection_clock_finish(&clock, &over));
@@ -86,7 +88,7 @@ static void test_many(void)
         put(&clock, 1 + i * 7919 % MANY, true);
         put(&clock, 1 + i * 104729 % MANY, true);
     }
-    while (collection_clock_ends(&clock, MANY + 1, false, &over)) {
+    while (collection_clock_ends(&clock, MANY + 1, &over)) {
         CU_ASSERT(over.time > last && over.number == ++count);
         last = over.time;
         objects += over.objects;

@@ -312,13 +312,18 @@ enum step_status command_run(const char *verb, char **words, bool passes_on,
 
 /* ---- reports ---- */
 
+void report_page_path(const char *trace, char *page, size_t size)
+{
+    size_t length = strlen(trace);
+    size_t stem = length > 5 && strcmp(trace + length - 5, ".step") == 0 ? length - 5 : length;
+    snprintf(page, size, "%.*s.html", (int) stem, trace);
+}
+
 enum step_status report_of(const char *trace)
 {
     char page[PATH_MAX], input[PATH_MAX];
     bool is_written;
-    size_t length = strlen(trace);
-    size_t stem = length > 5 && strcmp(trace + length - 5, ".step") == 0 ? length - 5 : length;
-    snprintf(page, sizeof page, "%.*s.html", (int) stem, trace);
+    report_page_path(trace, page, sizeof page);
     snprintf(input, sizeof input, "%s%s", trace[0] == '-' ? "./" : "", trace);
     enum step_status status = report_write_beside(input, page, &is_written);
     if (is_written)

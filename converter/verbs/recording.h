@@ -83,6 +83,8 @@ enum step_status command_run(const char *verb, char **words, bool passes_on,
 
 /* ---- report pages and summaries of traces that have just been recorded ---- */
 
+/* Writes the name of the page of a trace: FILE.html for FILE.step. */
+void report_page_path(const char *trace, char *page, size_t size);
 /* Writes FILE.html for FILE.step, and reports its name on stderr. */
 enum step_status report_of(const char *trace);
 /* Prints on stderr what the trace allocated, and its largest sites. */

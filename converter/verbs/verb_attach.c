@@ -19,6 +19,7 @@
 #include "converter/base/trace_files.h"
 #include "converter/base/trace_text.h"
 #include "converter/output/output_signals.h"
+#include "converter/verbs/foreign_traces.h"
 #include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 #include "steptrace/live.h"
@@ -226,6 +227,17 @@ static enum step_status record_window(struct attachment *attachment)
     return status;
 }
 
+static enum step_status report(const struct attachment *attachment, const struct timespec *begun)
+{
+    const struct jvm_process *process = &attachment->process;
+    bool was_fetched = attachment->place.name[0] != '\0';
+    if (foreign_traces_are(process))
+        return was_fetched ? foreign_place_report(process, &attachment->place, attachment->output)
+                           : foreign_traces_report(process, attachment->output, begun);
+    return was_fetched ? report_of(attachment->output)
+                       : traces_since(attachment->output, begun, process->pid, report_of);
+}
+
 static enum step_status record(struct attachment *attachment)
 {
     struct timespec begun;
@@ -247,11 +259,7 @@ static enum step_status record(struct attachment *attachment)
     if (status == STEP_STATUS_OK && attachment->place.name[0] != '\0')
         status = fetch(attachment);
     output_signals_catch();
-    if (status == STEP_STATUS_OK && attachment->report)
-        status = attachment->place.name[0] != '\0'
-                     ? report_of(attachment->output)
-                     : traces_since(attachment->output, &begun, attachment->process.pid, report_of);
-    return status;
+    return status == STEP_STATUS_OK && attachment->report ? report(attachment, &begun) : status;
 }
 
 /* ---- --dry-run ---- */

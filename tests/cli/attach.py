@@ -167,6 +167,13 @@ def ended_jvm(directory):
         require(waiting.returncode == 0 and objects_in('ended.step') > 5, f'a container that has ended: {told}')
 
 
+def own_page(page, title):
+    about = os.stat(page)
+    require(about.st_mode & 0o7777 == 0o600 and about.st_uid == 0, f'{page}: mode {about.st_mode:o} of user {about.st_uid}')
+    text = pathlib.Path(page).read_text(encoding='utf-8')
+    require('Busy.step' in text and title in text, f'{page} is not that of {title}')
+
+
 def other_user(directory):
     if not all(path.stat().st_mode & 1 for path in directory.parents):
         print(f'{directory} is closed to other users: not tried as one')
@@ -175,7 +182,8 @@ def other_user(directory):
     identity = ['setpriv', f'--reuid={nobody.pw_uid}', f'--regid={nobody.pw_gid}', '--clear-groups']
     directory.chmod(0o777)
     with Jvm(before=identity, directory=str(directory)) as pid:
-        attach_for(300, 'theirs.step', '-O', 'stack=4', pid)
+        attach_for(300, 'theirs.step', '-O', 'stack=4', '--report', pid, says='theirs.html')
+        own_page('theirs.html', 'theirs.step')
     with Jvm() as pid:
         done = subprocess.run([*identity, STEPTRACE, 'attach', '-d', '1s', pid], capture_output=True, text=True, check=False)
         if done.returncode != 126:  # nobody may not even reach the program
@@ -195,6 +203,8 @@ def ordinary_user(directory, identity, uid):
     with Jvm(before=before, directory='/tmp/app') as pid:
         attach_into(pid, 'own-inner.step', uid, before=identity)
         attach_into(pid, 'their-inner.step', 0)
+        attach_for(400, 'their-page.step', '-O', 'stack=4', '--report', pid, says='their-page.html')
+        own_page('their-page.html', 'their-page.step')
 
 
 def reasons(pid):

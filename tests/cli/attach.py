@@ -34,6 +34,19 @@ public class Busy {
     }
 }
 '''
+RUNNING = '''
+public class Running {
+    static Object kept;
+    public static void main(String[] args) throws Exception {
+        System.out.println("busy");
+        for (;;) {
+            for (int i = 0; i < 100; i++)
+                kept = new byte[10000];
+            Thread.sleep(1);
+        }
+    }
+}
+'''
 
 
 def require(condition, text):
@@ -52,8 +65,8 @@ def steptrace(*words, code=0, says=None, before=(), **more):
 class Jvm:
     """Runs Busy until the end of the `with`. `held`: it holds as many MiB and does nothing."""
 
-    def __init__(self, *options, before=(), directory='.', held=0):
-        self.command = [*before, f'{JAVA}/java', '-Xmx64m', '-XX:+UseSerialGC', *options, '-cp', directory, 'Busy', *['held'] * held]
+    def __init__(self, *options, before=(), directory='.', program='Busy', held=0):
+        self.command = [*before, f'{JAVA}/java', '-Xmx64m', '-XX:+UseSerialGC', *options, '-cp', directory, program, *['held'] * held]
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -219,6 +232,21 @@ def reasons(pid):
     steptrace('attach', '--stop', pid, code=1, says='no trace is being recorded')
 
 
+def running_frame():
+    """What a method call allocates that had begun before is not recorded: the terminal, the trace and each reader say how much."""
+    says = re.compile(r'not recorded: ([0-9.]+) of ([0-9.]+) MiB of main, in method calls that had begun')
+    with Jvm(program='Running') as pid:
+        told = steptrace('attach', '-d', '2s', '--report', '-o', 'running.step', pid).stderr
+        found = says.search(told)
+        require(found is not None and float(found[1]) > .9 * float(found[2]) > .2, f'the terminal does not say what is missing: {told}')
+        done = steptrace('check', 'running.step', code=3)
+        require(says.search(done.stdout) is not None and 'closed' not in done.stdout, f'check: {done.stdout}')
+        require(says.search(steptrace('info', 'running.step').stdout) is not None, 'info does not say what is missing')
+        require(says.search(pathlib.Path('running.html').read_text(encoding='utf-8')) is not None, 'the page does not say what is missing')
+        done = steptrace('attach', '-d', '2s', '-O', 'internals=none', '-o', 'blind.step', pid)
+        require('not recorded' not in done.stderr, 'the JVM\'s counters were read with internals=none')
+
+
 def kill_client(trace, pid, when):
     client = subprocess.Popen([STEPTRACE, 'attach', '-d', '2s', '-O', 'stack=4', '-o', trace, pid], env=dict(os.environ, STEPTRACE_AGENT=AGENT),
                               stderr=subprocess.DEVNULL)
@@ -315,8 +343,10 @@ def main():
     work = pathlib.Path(tempfile.mkdtemp(prefix='attach'))
     os.chdir(work)
     try:
-        pathlib.Path('Busy.java').write_text(SOURCE, encoding='utf-8')
-        subprocess.run([f'{JAVA}/javac', 'Busy.java'], check=True)
+        for name, source in (('Busy', SOURCE), ('Running', RUNNING)):
+            pathlib.Path(f'{name}.java').write_text(source, encoding='utf-8')
+            subprocess.run([f'{JAVA}/javac', f'{name}.java'], check=True)
+        running_frame()
         names_of_directories()
         idle()
         same_place()

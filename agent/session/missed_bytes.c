@@ -127,8 +127,9 @@ static int by_missed(const void *a, const void *b)
     return (one->missed < other->missed) - (one->missed > other->missed);
 }
 
-/* The beginning was counted after the probes saw the session, the end before they no longer did: a
- * difference is of objects that have no record, never of such a moment. */
+/* The beginning was counted after the probes saw the session (and after objects without a record of
+ * theirs became existing ones), the end before they no longer did: a difference is of objects that
+ * have no record, never of such a moment. */
 static void subtract(struct missed_bytes *missed, const struct live_decoder *decoder)
 {
     qsort(missed->before, missed->before_count, sizeof *missed->before, by_id);
@@ -209,7 +210,8 @@ void missed_bytes_put(const struct session *session, struct drain *drain)
     (has_carriers() ? subtract_sums : subtract)(missed, session->drain.decoder);
     describe(missed, session->options.engine);
     drain_put_number(drain, "not-recorded-bytes", missed->sum);
-    if (missed->sum != 0 && session->incomplete == NULL)
+    if (missed->sum != 0 && session->incomplete == NULL &&
+        session->options.engine == ENGINE_BYTECODE)
         drain_put_text(drain, "incomplete", missed->text);
 }
 

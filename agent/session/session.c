@@ -460,8 +460,8 @@ bool session_begin(struct session *session, JNIEnv *jni)
     atomic_store(&tracer.events_on, true);
     engine_enable(session, true);
     thread_counters_prove(jni);
-    missed_bytes_begin(session, jni);
     snapshot_take(session, jni);
+    missed_bytes_begin(session, jni);
     session->bytecode.check_until = clock_raw() - tracer.scale.zero;
     if (session->late)
         session->bytecode.check_until += tracer_stamps_of_ns(CHECK_NS);

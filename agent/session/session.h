@@ -62,8 +62,8 @@ void memory_account_put(const struct session *session, struct drain *drain);
 
 /* What threads allocated without a record, by the JVM's own counters. */
 
-/* Read the counters: when probes see a session that begins late, and when they are about to see it
- * no more. */
+/* Read the counters: when probes see a session that begins late, and existing objects have been
+ * recorded; and when probes are about to see it no more. */
 void missed_bytes_begin(struct session *session, JNIEnv *jni);
 void missed_bytes_end(struct session *session);
 /* The drain thread, when all records are decoded: writes the difference as properties. */

@@ -428,6 +428,8 @@ static enum step_status run(struct attachment *attachment, const struct argument
     if (strchr(attachment->wanted, ',') != NULL || strcmp(attachment->wanted, "-") == 0)
         return arguments_fault(arguments, "-o %s: a file is expected, without a comma in its name",
                                attachment->wanted);
+    if (recording_check_name(arguments, attachment->wanted) != STEP_STATUS_OK)
+        return STEP_STATUS_INVALID;
     attachment->output = attachment->wanted;
     /* A trace contains names and a command line, so by default only the user may read it. */
     umask(0777 & ~recording_mode(&attachment->options));

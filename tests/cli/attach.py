@@ -335,6 +335,14 @@ def record():
     steptrace('record', '--report', '-o', 'bad.step', '-e', 'class', f'{JAVA}/java', 'None', code=1)
     require(os.path.exists('bad.html'), 'no page of a program that fails')
     steptrace('record', '--report', f'{JAVA}/none', code=1)
+    for name in ('r.jfr', 'r.html', 'r.HTML', 'r.hatf.zip'):
+        steptrace('record', '-o', name, f'{JAVA}/java', '-version', code=2, says='r.step')
+        steptrace('attach', '-d', '1s', '--report', '-o', name, str(os.getpid()), code=2, says='r.step')
+        require(not os.path.exists(name), f'{name} was made')
+    steptrace('record', '-o', 'no.step', 'true', code=1, says='started no JVM')
+    steptrace('record', '-o', 'no.step', 'sh', '-c', 'exit 7', code=7, says='started no JVM')
+    done = steptrace('record', '-o', 'yes.step', 'sh', '-c', f'{JAVA}/java -version; exit 5', code=5)
+    require('no JVM' not in done.stderr and list(pathlib.Path('.').glob('yes-*.step')), f'a JVM of a script: {done.stderr}')
 
 
 def main():

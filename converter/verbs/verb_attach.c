@@ -19,6 +19,7 @@
 #include "converter/base/trace_files.h"
 #include "converter/base/trace_text.h"
 #include "converter/output/output_signals.h"
+#include "converter/verbs/attach_progress.h"
 #include "converter/verbs/foreign_traces.h"
 #include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
@@ -202,14 +203,37 @@ static enum step_status fetch(struct attachment *attachment)
     return error.status;
 }
 
-static void wait_for_end(const struct attachment *attachment)
+/* Traces of other users are not opened here, nor those in containers. */
+static bool may_be_read(const struct attachment *attachment)
+{
+    return attachment->place.name[0] == '\0' && !foreign_traces_are(&attachment->process) &&
+           strchr(attachment->output, '%') == NULL &&
+           strstr(attachment->options.text, ",rotate=") == NULL;
+}
+
+/* Returns for how long it was recorded. */
+static uint64_t wait_for_end(const struct attachment *attachment)
 {
     const struct timespec pause = {.tv_nsec = 50000000};
     uint64_t start_ns = monotonic_ns();
-    do
+    struct attach_progress progress;
+    attach_progress_begin(&progress, may_be_read(attachment) ? attachment->output : NULL,
+                          attachment->duration_ns);
+    do {
+        attach_progress_show(&progress);
         nanosleep(&pause, NULL);
-    while (!interrupted && jvm_process_is_there(&attachment->process) &&
-           (attachment->duration_ns == 0 || monotonic_ns() - start_ns < attachment->duration_ns));
+    } while (!interrupted && jvm_process_is_there(&attachment->process) &&
+             (attachment->duration_ns == 0 || monotonic_ns() - start_ns < attachment->duration_ns));
+    return attach_progress_end(&progress);
+}
+
+/* Says where the trace is to whoever looks on, or has interrupted the command. */
+static void say_where(const struct attachment *attachment, uint64_t recorded_ns)
+{
+    if (interrupted || isatty(STDERR_FILENO) != 0)
+        report_line("%s: recorded for %s%s", attachment->output,
+                    quantity_of_ns((double) recorded_ns).text,
+                    interrupted ? ", until interrupted" : "");
 }
 
 /* The JVM that records a sample makes the file, beside the sample's. */
@@ -244,6 +268,9 @@ static enum step_status record(struct attachment *attachment)
     clock_gettime(CLOCK_REALTIME_COARSE, &begun);
     catch_signals();
     enum step_status status = choose_name(attachment);
+    if (status == STEP_STATUS_OK && isatty(STDERR_FILENO) != 0)
+        report_line("process %ld: the agent is loaded, and loaded classes are changed",
+                    (long) attachment->process.pid);
     if (status == STEP_STATUS_OK)
         status = begin(attachment);
     if (status != STEP_STATUS_OK)
@@ -254,10 +281,12 @@ static enum step_status record(struct attachment *attachment)
                     (long) attachment->process.pid);
         return STEP_STATUS_OK;
     }
-    wait_for_end(attachment);
+    uint64_t recorded_ns = wait_for_end(attachment);
     status = end(attachment);
     if (status == STEP_STATUS_OK && attachment->place.name[0] != '\0')
         status = fetch(attachment);
+    if (status == STEP_STATUS_OK)
+        say_where(attachment, recorded_ns);
     output_signals_catch();
     return status == STEP_STATUS_OK && attachment->report ? report(attachment, &begun) : status;
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "converter/base/error_report.h"
 #include "converter/output/output_signals.h"
 #include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
@@ -227,6 +228,8 @@ static enum step_status record_with(const struct recording *recording,
     pid_t process = 0;
     bool reports = recording->report || recording->summary, is_other = launcher == LAUNCHER_OTHER;
     clock_gettime(CLOCK_REALTIME_COARSE, &begun);
+    if (isatty(STDERR_FILENO) != 0)
+        report_line("recording to %s", name);
     enum step_status status =
         start(option, other_option(recording, launcher), launcher, (char **) arguments->operands,
               arguments->operand_count, reports || is_other ? &process : NULL);

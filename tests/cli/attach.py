@@ -5,8 +5,10 @@ stopped, of another user, in other mount and PID namespaces with a /tmp of its o
 import json
 import os
 import pathlib
+import pty
 import pwd
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -247,6 +249,46 @@ def running_frame():
         require('not recorded' not in done.stderr, 'the JVM\'s counters were read with internals=none')
 
 
+def on_terminal(words, ctrl_c=False):
+    """All that stderr, a terminal, gets; Ctrl-C is typed when it says that it records."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execve(STEPTRACE, [STEPTRACE, *words], dict(os.environ, STEPTRACE_AGENT=AGENT))
+    out, end = '', time.monotonic() + 120
+    while time.monotonic() < end:
+        if not select.select([terminal], [], [], 1)[0]:
+            continue
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:  # the other side has been closed
+            part = b''
+        if not part:
+            break
+        out += part.decode()
+        if ctrl_c and re.search(r'recording: [^\r]* events', out):
+            os.write(terminal, b'\x03')
+            ctrl_c = False
+    os.close(terminal)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    require(code == 0, f'{words} on a terminal: exit code {code}: {out!r}')
+    return out
+
+
+def shown():
+    """On a terminal it is said what is done, and at the end where the trace is."""
+    line = re.compile(r'\rrecording: \d+ of 2\.00 s, [\d,]+ events, [\d.]+ [KM]?i?B')
+    with Jvm() as pid:
+        out = on_terminal(['attach', '-d', '2s', '-o', 'shown.step', pid])
+        require('the agent is loaded' in out and line.search(out) is not None, f'nothing is shown: {out!r}')
+        require('shown.step: recorded for' in out.rsplit('\r', 2)[-2], f'the end is not told: {out!r}')
+        out = on_terminal(['attach', '--wait', '-o', 'wait.step', pid], ctrl_c=True)
+        require(re.search(r'wait\.step: recorded for [^\n]*, until interrupted', out) is not None, f'Ctrl-C: {out!r}')
+        told = steptrace('attach', '-d', '1s', '-o', 'quiet.step', pid).stderr
+        require('recording' not in told and '\r' not in told, f'stderr is no terminal: {told!r}')
+    out = on_terminal(['record', '-o', 'typed.step', f'{JAVA}/java', '-version'])
+    require('recording to typed.step' in out, f'record: {out!r}')
+
+
 def kill_client(trace, pid, when):
     client = subprocess.Popen([STEPTRACE, 'attach', '-d', '2s', '-O', 'stack=4', '-o', trace, pid], env=dict(os.environ, STEPTRACE_AGENT=AGENT),
                               stderr=subprocess.DEVNULL)
@@ -355,6 +397,7 @@ def main():
             pathlib.Path(f'{name}.java').write_text(source, encoding='utf-8')
             subprocess.run([f'{JAVA}/javac', f'{name}.java'], check=True)
         running_frame()
+        shown()
         names_of_directories()
         idle()
         same_place()

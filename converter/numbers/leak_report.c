@@ -118,11 +118,14 @@ static void print_head(const struct leak_report *report)
     death_dates_print(&report->tracker->heap.deaths, deaths, sizeof deaths);
     if (death_dates_are_exact(&report->tracker->heap.deaths))
         printf("%-10s%s\n", "deaths", deaths);
-    print_amount(report, "survived", &report->rows->all, &report->rows->all_samples);
-    printf(" that saw at least %" PRIu64 " collection%s", report->limits.survived,
-           plural(report->limits.survived));
+    print_amount(report, report->is_older ? "older" : "survived", &report->rows->all,
+                 &report->rows->all_samples);
+    if (!report->is_older)
+        printf(" that saw at least %" PRIu64 " collection%s", report->limits.survived,
+               plural(report->limits.survived));
     if (report->limits.age_ns > 0)
-        printf(" and %s", quantity_of_ns((double) report->limits.age_ns).text);
+        printf("%s %s", report->is_older ? " that lived for half of the recording:" : " and",
+               quantity_of_ns((double) report->limits.age_ns).text);
     putchar('\n');
     if (report->rows->suppressed.objects > 0) {
         print_amount(report, "of these", &report->rows->suppressed,
@@ -130,7 +133,7 @@ static void print_head(const struct leak_report *report)
         printf(" are suppressed\n");
     }
     if (report->tracker->sample_count < 3)
-        printf("(no growth: at least three collections are needed)\n");
+        printf("(no growth: it takes three collections; record longer, or with -O collect=8m)\n");
 }
 
 /* Draws the live amounts after collections as levels, the first at the left. */
@@ -191,8 +194,9 @@ static void print_row(const struct leak_report *report, const struct leak_row *r
     if (is_sampled(report))
         print_estimates(report, row);
     else
-        printf("%10" PRIu64 " %12s %12s %5s ", row->old.objects,
-               quantity_of_bytes((double) row->old.bytes).text, growth, fit);
+        printf("%10" PRIu64 " %12s %12s %12s %5s ", row->old.objects,
+               quantity_of_bytes((double) row->old.bytes).text,
+               quantity_of_bytes((double) row->at_end.bytes).text, growth, fit);
     printf("%9s  ", quantity_of_ns(mean_age_ns(row)).text);
     print_curve(report, row);
     printf("  ");
@@ -214,7 +218,8 @@ static void print_titles(const struct leak_report *report)
         printf("%8s %12s %12s %-*s %12s %-*s ", "samples", "objects", "bytes", RANGE_WIDTH,
                "(95 %)", "a collection", RANGE_WIDTH, "(95 %)");
     else
-        printf("%10s %12s %12s %5s ", "objects", "bytes", "a collection", "fit");
+        printf("%10s %12s %12s %12s %5s ", report->is_older ? "older" : "survivors", "bytes",
+               "all at end", "a collection", "fit");
     printf("%9s  %-18s  %s\n", "mean age", "after collections",
            report->axes == HEAP_BY_CLASS  ? "class"
            : report->axes == HEAP_BY_SITE ? "site"
@@ -271,8 +276,11 @@ static void put_row(struct json_output *json, const struct leak_report *report,
         json_bool(json, "noise", row->rank <= 0);
     }
     json_real(json, "mean_age_ns", mean_age_ns(row));
-    if (!is_sampled(report))
+    if (!is_sampled(report)) {
+        json_number(json, "at_end_objects", row->at_end.objects);
+        json_number(json, "at_end_bytes", row->at_end.bytes);
         json_real(json, "growth_bytes_per_collection", row->slope);
+    }
     json_real(json, "fit", row->fit);
     if ((report->axes & HEAP_BY_CLASS) != 0)
         json_bytes(json, "class", trace_class_of(sites->names, row->key.class_id)->name);

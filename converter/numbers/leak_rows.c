@@ -450,6 +450,8 @@ static void fill_rows(const struct leak_tracker *tracker, unsigned axes,
             suppression_of(suppressions, &tracker->heap.sites, &cells->items[i].key) != NULL)
             continue;
         fill_series(tracker, i, row);
+        row->at_end.objects += cells->items[i].now.objects;
+        row->at_end.bytes += cells->items[i].now.bytes;
         row_of_cell[i] = (uint32_t) (row - rows->rows) + 1;
     }
     fill_births(tracker, row_of_cell, rows);

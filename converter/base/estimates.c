@@ -66,7 +66,7 @@ static double poisson_high(double count)
 }
 
 static double repeated;
-static bool is_unknown;
+static bool is_unknown, is_biased;
 
 void estimates_repeat(double share)
 {
@@ -87,6 +87,16 @@ void estimates_repeat_forget(void)
 double estimates_repeated(void)
 {
     return is_unknown ? -1 : repeated;
+}
+
+void estimates_bias(void)
+{
+    is_biased = true;
+}
+
+bool estimates_are_biased(void)
+{
+    return is_biased;
 }
 
 struct estimate estimate_of(double value, double variance, uint64_t samples)

@@ -55,6 +55,10 @@ void estimates_repeat_unknown(void);
 void estimates_repeat_forget(void);
 /* Returns the share; negative if it is not known of one. */
 double estimates_repeated(void);
+/* Declares that the JVM of a trace sampled with a bias (sampled_trace.h): no interval of an
+ * estimate is one of 95 % then, in the whole process. */
+void estimates_bias(void);
+bool estimates_are_biased(void);
 /* The interval is that of a Poisson variable, scaled to the variance.  It is exact for one size
  * that is small against the interval, is never below 0, and has a width even for one sample. */
 struct estimate estimate_of(double value, double variance, uint64_t samples);

@@ -147,8 +147,8 @@ static bool is_noise(const struct heap_change *row)
 static void put_titles_text(const struct row_list *list)
 {
     if (list->is_sampled)
-        printf("%8s" ESTIMATE_TITLES ESTIMATE_TITLES, "samples", "objects", "(95 %)", "bytes",
-               "(95 %)");
+        printf("%8s" ESTIMATE_TITLES ESTIMATE_TITLES, "samples", "objects", estimate_range_title(),
+               "bytes", estimate_range_title());
     else
         printf(is_change(list) ? "%13s %15s" : "%12s %14s", "objects", "bytes");
     if (is_change(list))
@@ -264,9 +264,9 @@ static void print_json(const struct row_list *list, size_t shown)
 {
     struct json_output json;
     heap_report_begin_json(list->report, &json);
-    heap_report_put_moment(list->first, is_change(list) ? "before" : "moment", &json);
+    heap_report_put_moment(list->report, list->first, is_change(list) ? "before" : "moment", &json);
     if (is_change(list))
-        heap_report_put_moment(list->last, "after", &json);
+        heap_report_put_moment(list->report, list->last, "after", &json);
     json_begin_array(&json, "rows");
     for (size_t i = 0; i < shown; i++) {
         json_begin_object(&json, NULL);

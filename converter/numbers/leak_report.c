@@ -9,6 +9,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/estimate_text.h"
 #include "converter/base/quantity.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/base/table_text.h"
 #include "converter/numbers/compare_report.h"
 #include "format/json/json_output.h"
@@ -212,7 +213,7 @@ static void print_titles(const struct leak_report *report)
     putchar('\n');
     if (is_sampled(report))
         printf("%8s %12s %12s %-*s %12s %-*s ", "samples", "objects", "bytes", RANGE_WIDTH,
-               "(95 %)", "a collection", RANGE_WIDTH, "(95 %)");
+               estimate_range_title(), "a collection", RANGE_WIDTH, estimate_range_title());
     else
         printf("%10s %12s %12s %5s ", "objects", "bytes", "a collection", "fit");
     printf("%9s  %-18s  %s\n", "mean age", "after collections",
@@ -294,9 +295,8 @@ void leak_print_json(const struct leak_report *report)
     json_number(&json, "least_survived", report->limits.survived);
     json_number(&json, "least_age_ns", report->limits.age_ns);
     if (is_sampled(report)) {
-        json_bool(&json, "estimated", true);
-        json_number(&json, "sample_interval_bytes",
-                    report->tracker->heap.samples.weights.interval_bytes);
+        sampled_trace_put_json(&json, report->path,
+                               report->tracker->heap.samples.weights.interval_bytes);
     }
     put_amount(&json, report, "at_end", &live, &samples);
     put_amount(&json, report, "survived", &report->rows->all, &report->rows->all_samples);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/estimate_text.h"
 #include "format/core/grow.h"
 
 /* What a metric needs.  Without deaths all objects would count as alive. */
@@ -314,7 +315,9 @@ void measured_print_range(const struct metric *metric, const struct measured *me
             metric_quantity(metric, measured->most).text);
     if (measured->runs > 1)
         fprintf(out, " in %zu runs", measured->runs);
-    fputs(measured->is_estimate ? " at 95 %)" : ")", out);
+    if (measured->is_estimate)
+        fputs(estimates_are_biased() ? ", biased" : " at 95 %", out);
+    fputc(')', out);
 }
 
 void measured_print_change(const struct metric *metric, struct estimate change, FILE *out)
@@ -322,8 +325,9 @@ void measured_print_change(const struct metric *metric, struct estimate change, 
     if (isinf(change.low) || isinf(change.high))
         fputs(" (no sample)", out);
     else
-        fprintf(out, " (%s to %s at 95 %%)", metric_change(metric, change.low).text,
-                metric_change(metric, change.high).text);
+        fprintf(out, " (%s to %s%s)", metric_change(metric, change.low).text,
+                metric_change(metric, change.high).text,
+                estimates_are_biased() ? ", biased" : " at 95 %");
 }
 
 #define DIGITS "0123456789"

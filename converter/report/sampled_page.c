@@ -8,6 +8,7 @@
 #include "converter/base/estimate_text.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/numbers/leak_rows.h"
 #include "converter/numbers/statistics_report.h"
 #include "converter/output/output_file.h"
@@ -61,7 +62,7 @@ static void put_summary(struct writer *writer)
     char moment[48];
     heap_moment_print(&snapshot->moment, moment, sizeof moment);
     json_bool(json, "clock", event_source_has_times(writer->model->source));
-    json_number(json, "interval_bytes", statistics->sample_interval_bytes);
+    sampled_trace_put_json(json, writer->model->source->path, statistics->sample_interval_bytes);
     json_number(json, "first_ns", statistics->first_ns);
     json_number(json, "last_ns", statistics->last_ns);
     json_text(json, "moment", moment);

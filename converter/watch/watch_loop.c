@@ -11,6 +11,7 @@
 
 #include "converter/base/monotonic_time.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/sampled_trace.h"
 #include "format/json/json_output.h"
 #include "steptrace/text.h"
 
@@ -115,8 +116,7 @@ static void put_total(const struct watch_view *view, struct json_output *json)
     const struct watch_feed *feed = view->feed;
     bool sampled = watch_feed_is_sampled(feed);
     if (sampled) {
-        json_bool(json, "estimated", true);
-        json_number(json, "sample_interval_bytes", feed->tail.sample_bytes);
+        sampled_trace_put_json(json, feed->tail.path, feed->tail.sample_bytes);
     }
     json_begin_object(json, "total");
     if (sampled)

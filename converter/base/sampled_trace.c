@@ -166,6 +166,7 @@ static enum step_status take_note(const struct step_reader *reader, const char *
     const char *version = step_reader_property(reader, "java-vm-version");
     struct sampled_note *note = calloc(1, sizeof *note);
     char *copy = strdup(path);
+    estimates_interval(sampled_interval_bytes("sampled", step_reader_property(reader, "sample")));
     if (is_biased(version))
         estimates_bias();
     pthread_mutex_lock(&notes_lock);

@@ -323,6 +323,22 @@ static struct heap_change change_of(const struct heap_row *row, bool allocated)
     return out;
 }
 
+/* The rows of a sampled trace have what their classes say of sizes. */
+static void fold(const struct heap_report *report, struct heap_snapshot *snapshot)
+{
+    heap_snapshot_fold(snapshot, report->axes);
+    for (size_t i = 0; snapshot->samples != NULL && i < snapshot->count; i++) {
+        struct heap_samples *samples = snapshot->rows[i].samples;
+        uint32_t class_id = snapshot->rows[i].key.class_id;
+        struct step_bytes name = (report->axes & HEAP_BY_CLASS) == 0
+                                     ? (struct step_bytes){.length = 0}
+                                     : trace_class_of(report->sites->names, class_id)->name;
+        samples->allocated = sample_sums_of_class(samples->allocated, name);
+        samples->live = sample_sums_of_class(samples->live, name);
+        samples->kept = sample_sums_of_class(samples->kept, name);
+    }
+}
+
 bool heap_print_table(const struct heap_report *report, struct heap_snapshot *snapshot)
 {
     struct row_list list = {.report = report,
@@ -331,7 +347,7 @@ bool heap_print_table(const struct heap_report *report, struct heap_snapshot *sn
                             .rows = malloc((snapshot->count + 1) * sizeof *list.rows)};
     if (list.rows == NULL)
         return false;
-    heap_snapshot_fold(snapshot, report->axes);
+    fold(report, snapshot);
     for (size_t i = 0; i < snapshot->count; i++) {
         list.rows[list.count] = change_of(&snapshot->rows[i], report->allocated);
         list.count += list.rows[list.count].objects != 0 || list.rows[list.count].bytes != 0;
@@ -345,8 +361,8 @@ bool heap_print_changes(const struct heap_report *report, struct heap_snapshot *
 {
     struct row_list list = {
         .report = report, .first = before, .last = after, .is_sampled = after->samples != NULL};
-    heap_snapshot_fold(before, report->axes);
-    heap_snapshot_fold(after, report->axes);
+    fold(report, before);
+    fold(report, after);
     if (!heap_snapshot_compare(before, after, report->allocated, &list.rows, &list.count))
         return false;
     print_rows(&list);

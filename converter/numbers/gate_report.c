@@ -40,11 +40,14 @@ struct gate_verdict {
 struct totals {
     uint64_t sums[MEASURE_RUNS_MOST * SIDE_COUNT][SUM_COUNT];
     double variances[MEASURE_RUNS_MOST * SIDE_COUNT][SUM_COUNT];
+    size_t rows;
+    bool is_one_size;
 };
 
 static void add(struct totals *totals, const struct measures *measures, enum measure_axis axis,
                 uint32_t row)
 {
+    totals->is_one_size = totals->rows++ == 0 && measures_row_has_one_size(measures, axis, row);
     for (size_t run = 0; run < measures->run_count; run++) {
         const uint64_t *sums = measures_sums(measures, axis, row, run);
         const double *variances = measures_variances(measures, axis, row, run);
@@ -55,10 +58,10 @@ static void add(struct totals *totals, const struct measures *measures, enum mea
     }
 }
 
-static const uint64_t *sums_of_totals(const void *user, size_t run, const double **variances)
+static const uint64_t *sums_of_totals(const void *user, size_t run, struct sums_spread *spread)
 {
     const struct totals *totals = user;
-    *variances = totals->variances[run];
+    *spread = (struct sums_spread){totals->variances[run], totals->is_one_size};
     return totals->sums[run];
 }
 

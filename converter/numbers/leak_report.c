@@ -266,7 +266,11 @@ static void put_row(struct json_output *json, const struct leak_report *report,
 {
     const struct heap_sites *sites = &report->tracker->heap.sites;
     json_begin_object(json, NULL);
-    put_members(json, report, &row->old, &row->old_samples);
+    struct step_bytes class = (report->axes & HEAP_BY_CLASS) == 0
+                                  ? (struct step_bytes){.length = 0}
+                                  : trace_class_of(sites->names, row->key.class_id)->name;
+    const struct sample_sums old = sample_sums_of_class(row->old_samples, class);
+    put_members(json, report, &row->old, &old);
     if (is_sampled(report)) {
         estimate_put_change(json, "growth_bytes_per_collection", row->growth);
         json_bool(json, "noise", row->rank <= 0);

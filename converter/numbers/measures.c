@@ -215,15 +215,32 @@ struct measured measured_of(double *values, size_t count)
         .runs = count, .median = median, .least = values[0], .most = values[count - 1]};
 }
 
+/* What an object that was not sampled adds to a number of objects. */
+static double unseen(const struct metric *metric, const uint64_t *sums,
+                     const struct sums_spread *spread, const struct measure_run *run)
+{
+    double size = spread->is_one_size ? (double) sums[metric->sum - 1] / (double) sums[metric->sum]
+                                      : OBJECT_BYTES_LEAST;
+    return estimate_unseen(size, run->widest_interval_bytes);
+}
+
 static struct estimate estimate_of_run(const struct metric *metric, const uint64_t *sums,
-                                       const double *variances, const struct measure_run *run)
+                                       const struct sums_spread *spread,
+                                       const struct measure_run *run)
 {
     double value = metric_value(metric, sums);
-    if (run->sample_interval_bytes == 0 || variances == NULL || metric->unit == UNIT_TIME)
+    if (run->sample_interval_bytes == 0 || spread->variances == NULL || metric->unit == UNIT_TIME)
         return estimate_exactly(value);
     if (value == 0 && metric->unit == UNIT_BYTES)
         return estimate_no_bytes(run->sample_interval_bytes);
-    return estimate_of(value, variances[metric->sum], value > 0);
+    return estimate_of(value, spread->variances[metric->sum], value > 0,
+                       metric->unit == UNIT_COUNT ? unseen(metric, sums, spread, run) : 0);
+}
+
+bool measures_row_has_one_size(const struct measures *measures, enum measure_axis axis,
+                               uint32_t row)
+{
+    return axis == AXIS_CLASS && class_has_one_size(measures_text(measures, axis, row));
 }
 
 struct measured measured_of_runs(const struct measures *measures, const struct metric *metric,
@@ -234,11 +251,11 @@ struct measured measured_of_runs(const struct measures *measures, const struct m
     bool is_estimate = false;
     for (size_t i = 0; i < measures->run_count && count < MEASURE_RUNS_MOST; i++) {
         const struct measure_run *run = &measures->runs[i];
-        const double *variances = NULL;
+        struct sums_spread spread = {.variances = NULL};
         if (run->side != side)
             continue;
-        const uint64_t *sums = sums_of(user, i, &variances);
-        struct estimate estimate = estimate_of_run(metric, sums, variances, run);
+        const uint64_t *sums = sums_of(user, i, &spread);
+        struct estimate estimate = estimate_of_run(metric, sums, &spread, run);
         values[count++] = estimate.value;
         is_estimate |= run->sample_interval_bytes != 0;
         least = fmin(least, estimate.low);
@@ -261,10 +278,11 @@ struct row_sums {
     uint32_t row;
 };
 
-static const uint64_t *sums_of_row(const void *user, size_t run, const double **variances)
+static const uint64_t *sums_of_row(const void *user, size_t run, struct sums_spread *spread)
 {
     const struct row_sums *row = user;
-    *variances = measures_variances(row->measures, row->axis, row->row, run);
+    spread->variances = measures_variances(row->measures, row->axis, row->row, run);
+    spread->is_one_size = measures_row_has_one_size(row->measures, row->axis, row->row);
     return measures_sums(row->measures, row->axis, row->row, run);
 }
 

@@ -49,10 +49,22 @@ static void print_count(uint64_t samples, double value)
         printf(" %12" PRIu64, estimate_whole(value));
 }
 
+static struct sampled_totals totals_of_class(const struct statistics *statistics,
+                                             const struct class_totals *class, uint32_t id)
+{
+    struct step_bytes name = trace_class_of(statistics->names, id)->name;
+    struct sampled_totals totals = class->sampled;
+    totals.allocated = sample_sums_of_class(totals.allocated, name);
+    totals.freed = sample_sums_of_class(totals.freed, name);
+    totals.live = sample_sums_of_class(totals.live, name);
+    return totals;
+}
+
 static void print_class(const struct statistics *statistics, uint32_t id)
 {
     const struct class_totals *class = id_table_find(&statistics->classes, id);
-    const struct sampled_totals *totals = &class->sampled;
+    const struct sampled_totals of_class = totals_of_class(statistics, class, id);
+    const struct sampled_totals *totals = &of_class;
     struct sample_sums live = sampled_totals_live(totals);
     printf("%8" PRIu64, totals->allocated.samples);
     estimate_print(estimate_objects(&totals->allocated));
@@ -114,8 +126,9 @@ static void put_totals(struct json_output *json, const struct sampled_totals *to
 static void put_class(struct json_output *json, const struct statistics *statistics, uint32_t id)
 {
     const struct class_totals *class = id_table_find(&statistics->classes, id);
+    const struct sampled_totals totals = totals_of_class(statistics, class, id);
     statistics_put_class_name(json, statistics, id);
-    put_totals(json, &class->sampled);
+    put_totals(json, &totals);
 }
 
 static void put_thread(struct json_output *json, const struct statistics *statistics, uint32_t id)

@@ -101,10 +101,13 @@ static bool put_classes(struct writer *writer, const struct statistics_report *r
         uint32_t id = ranking.rows[i].id;
         const struct sampled_totals *totals =
             &((const struct class_totals *) id_table_find(&statistics->classes, id))->sampled;
-        const struct sample_sums live = live_of_class(report_moment(writer->model), id);
+        struct step_bytes name = trace_class_of(statistics->names, id)->name;
+        const struct sample_sums live = sample_sums_of_class(
+                                     live_of_class(report_moment(writer->model), id), name),
+                                 allocated = sample_sums_of_class(totals->allocated, name);
         json_begin_object(json, NULL);
-        json_bytes(json, "name", trace_class_of(statistics->names, id)->name);
-        put_sums(json, "allocated", &totals->allocated);
+        json_bytes(json, "name", name);
+        put_sums(json, "allocated", &allocated);
         put_sums(json, "live", &live);
         put_life(json, &totals->lives);
         json_end_object(json);
@@ -146,12 +149,13 @@ static void put_leak_rows(struct writer *writer, const struct leak_rows *rows)
     json_begin_array(json, "growth");
     for (size_t i = 0; i < rows->count && i < LEAKS_MOST; i++) {
         const struct leak_row *row = &rows->rows[i];
+        struct step_bytes name = trace_class_of(tracker->heap.sites.names, row->key.class_id)->name;
+        const struct sample_sums old = sample_sums_of_class(row->old_samples, name);
         json_begin_object(json, NULL);
-        put_sums(json, "old", &row->old_samples);
+        put_sums(json, "old", &old);
         put_estimate(json, "bytes", row->growth);
         json_bool(json, "noise", row->rank <= 0);
-        json_bytes(json, "class",
-                   trace_class_of(tracker->heap.sites.names, row->key.class_id)->name);
+        json_bytes(json, "class", name);
         put_frames(json, &tracker->heap.sites, row->key.site);
         json_end_object(json);
     }

@@ -428,9 +428,10 @@ static void drawing_rows(struct drawing *drawing, const struct drawing_layout *l
     view->top = view->top < last ? view->top : last;
     for (size_t i = view->top; i < view->table.count && i - view->top < rows; i++) {
         char text[WATCH_LINE_BYTES], name[WATCH_NAME_TEXT];
-        const struct watch_line *line = &view->table.lines[i];
+        struct watch_line *line = &view->table.lines[i];
         size_t at = 0;
         size_t length = watch_name(view->feed, view->axis, line->id, name, sizeof name);
+        watch_sampled_note_class(line, view->axis, name, length);
         for (size_t k = 0; k < layout->count; k++)
             at += (size_t) snprintf(
                 text + at, sizeof text - at, "%*s", (int) layout->columns[k]->width,

@@ -94,8 +94,9 @@ static bool put_table(struct watch_view *view, enum watch_axis axis, size_t top,
         return false;
     json_begin_array(json, plurals[axis]);
     for (size_t i = 0; i < view->table.count && (top == 0 || i < top); i++) {
-        const struct watch_line *line = &view->table.lines[i];
+        struct watch_line *line = &view->table.lines[i];
         size_t length = watch_name(view->feed, axis, line->id, name, sizeof name);
+        watch_sampled_note_class(line, axis, name, length);
         json_begin_object(json, NULL);
         json_bytes(json, "name", (struct step_bytes){(const uint8_t *) name, length});
         if (sampled)

@@ -9,6 +9,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/estimate_text.h"
 #include "converter/base/quantity.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/base/table_text.h"
 #include "converter/numbers/compare_report.h"
 #include "format/json/json_output.h"
@@ -216,7 +217,7 @@ static void print_titles(const struct leak_report *report)
     putchar('\n');
     if (is_sampled(report))
         printf("%8s %12s %12s %-*s %12s %-*s ", "samples", "objects", "bytes", RANGE_WIDTH,
-               "(95 %)", "a collection", RANGE_WIDTH, "(95 %)");
+               estimate_range_title(), "a collection", RANGE_WIDTH, estimate_range_title());
     else
         printf("%10s %12s %12s %12s %5s ", report->is_older ? "older" : "survivors", "bytes",
                "all at end", "a collection", "fit");
@@ -270,7 +271,11 @@ static void put_row(struct json_output *json, const struct leak_report *report,
 {
     const struct heap_sites *sites = &report->tracker->heap.sites;
     json_begin_object(json, NULL);
-    put_members(json, report, &row->old, &row->old_samples);
+    struct step_bytes class = (report->axes & HEAP_BY_CLASS) == 0
+                                  ? (struct step_bytes){.length = 0}
+                                  : trace_class_of(sites->names, row->key.class_id)->name;
+    const struct sample_sums old = sample_sums_of_class(row->old_samples, class);
+    put_members(json, report, &row->old, &old);
     if (is_sampled(report)) {
         estimate_put_change(json, "growth_bytes_per_collection", row->growth);
         json_bool(json, "noise", row->rank <= 0);
@@ -302,9 +307,8 @@ void leak_print_json(const struct leak_report *report)
     json_number(&json, "least_survived", report->limits.survived);
     json_number(&json, "least_age_ns", report->limits.age_ns);
     if (is_sampled(report)) {
-        json_bool(&json, "estimated", true);
-        json_number(&json, "sample_interval_bytes",
-                    report->tracker->heap.samples.weights.interval_bytes);
+        sampled_trace_put_json(&json, report->path,
+                               report->tracker->heap.samples.weights.interval_bytes);
     }
     put_amount(&json, report, "at_end", &live, &samples);
     put_amount(&json, report, "survived", &report->rows->all, &report->rows->all_samples);

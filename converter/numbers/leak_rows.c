@@ -515,7 +515,7 @@ static void measure_row(struct measures *measures, enum measure_axis axis, uint3
 static bool measure_axis(const struct leak_tracker *tracker, const struct leak_limits *limits,
                          struct suppressions *suppressions, const uint32_t *site_rows,
                          enum measure_axis axis, unsigned axes, struct measures *measures,
-                         uint64_t *samples)
+                         struct sample_sums *samples)
 {
     struct leak_rows rows;
     bool ok = leak_rows_make(tracker, limits, axes, suppressions, &rows);
@@ -528,7 +528,7 @@ static bool measure_axis(const struct leak_tracker *tracker, const struct leak_l
         if (ok)
             measure_row(measures, axis, number, &rows.rows[i]);
     }
-    *samples = rows.all_samples.samples;
+    *samples = rows.all_samples;
     leak_rows_reset(&rows);
     return ok;
 }
@@ -538,7 +538,8 @@ bool leak_rows_measure(const struct leak_tracker *tracker, const struct leak_lim
                        struct measures *measures)
 {
     uint32_t *site_rows = measure_sites(measures, &tracker->heap.sites);
-    uint64_t interval_bytes = tracker->heap.samples.weights.interval_bytes, samples = 0;
+    uint64_t interval_bytes = tracker->heap.samples.weights.interval_bytes;
+    struct sample_sums samples = {.samples = 0};
     bool ok = site_rows != NULL && (interval_bytes == 0 || measures_expect_estimates(measures)) &&
               measure_axis(tracker, limits, suppressions, site_rows, AXIS_PROGRAM,
                            HEAP_BY_CLASS | HEAP_BY_SITE, measures, &samples) &&
@@ -551,6 +552,9 @@ bool leak_rows_measure(const struct leak_tracker *tracker, const struct leak_lim
         measures->lacks_kinds |= TRACE_KIND_BIT(EVENT_OBJECT_FREE);
     if (ok)
         measures->runs[measures->run_count++] = (struct measure_run){
-            .side = side, .sample_interval_bytes = interval_bytes, .samples = samples};
+            .side = side,
+            .sample_interval_bytes = interval_bytes,
+            .samples = samples.samples,
+            .widest_interval_bytes = sample_sums_interval(&samples, (double) interval_bytes)};
     return ok;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/base/trace_gap.h"
 #include "converter/graph/graph_source.h"
 #include "converter/heap/heap_sites.h"
@@ -134,6 +135,13 @@ static void put_gaps(const struct event_source *source, uint64_t not_probed,
         json_text(json, NULL,
                   "Deaths were not recorded (the agent's option events=free): all objects count as "
                   "alive.");
+    char note[SAMPLED_NOTE_ROOM];
+    const char *bias = sampled_trace_bias(source->path, note);
+    if (bias != NULL)
+        json_text(json, NULL, bias);
+    const char *pauses = sampled_trace_pauses(source->path, note);
+    if (pauses != NULL)
+        json_text(json, NULL, pauses);
     if (not_probed > 0) {
         snprintf(text, sizeof text, "%" PRIu64 " classes or methods could not be traced.",
                  not_probed);

@@ -141,6 +141,7 @@ struct heaps_found {
     uint64_t collections;                              /* of the whole trace */
     uint64_t end_ns;                                   /* of the whole trace */
     bool is_import;                                    /* from a dump, not a trace */
+    bool is_of_jvm;                                    /* recorded in a JVM, which collects */
 };
 
 /* Of two moments, the first is the side before. */
@@ -162,6 +163,7 @@ static bool print_heaps(struct heaps_found *found)
     report.path = found->path;
     report.sites = found->sites;
     report.is_import = found->is_import;
+    report.is_of_jvm = found->is_of_jvm;
     if (asked->moment_count == 2)
         return heap_print_changes(&report, &found->snapshots[0], &found->snapshots[1]);
     if (asked->ages) {
@@ -314,6 +316,8 @@ static enum step_status trace_print(struct pass *pass, const char *path)
     found->sites = &pass->tracker.sites;
     found->collections = pass->tracker.collections;
     found->end_ns = pass->tracker.now_ns;
+    found->is_of_jvm =
+        trace_text_is_there(event_source_property(pass->input->source, "java-vm-version"));
     if ((pass->asked->report.axes & HEAP_BY_SITE) != 0 && pass->tracker.sites.count <= 1)
         report_no_stacks(path);
     uint32_t not_recorded = event_source_not_recorded(pass->input->source);

@@ -474,7 +474,7 @@ enum step_status verb_attach(int argc, char **argv)
          take_window, &attachment.window_ns},
         {"output", 'o', "FILE", "the trace (run.step)", take_text, &attachment.wanted},
         {"file", 'f', "FILE", "the same", take_text, &attachment.wanted},
-        {"report", 0, NULL, "write FILE.html at the end; implies --stack=16", take_flag,
+        {"report", 0, NULL, "write FILE.html at the end; implies --stack=64", take_flag,
          &attachment.report},
         {"events", 'e', "LIST", "events to record: class, alloc, free, thread, method, or all",
          recording_take_events, &attachment.options},

@@ -273,9 +273,9 @@ enum step_status verb_record(int argc, char **argv)
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the trace (run.step)", take_text, &recording.output},
         {"file", 'f', "OUT", "the same", take_text, &recording.output},
-        {"report", 0, NULL, "write OUT.html at the end; implies --stack=16", take_flag,
+        {"report", 0, NULL, "write OUT.html at the end; implies --stack=64", take_flag,
          &recording.report},
-        {"summary", 0, NULL, "print the largest sites on stderr at the end; implies --stack=16",
+        {"summary", 0, NULL, "print the largest sites on stderr at the end; implies --stack=64",
          take_flag, &recording.summary},
         {"events", 'e', "LIST", "events to record: class, alloc, free, thread, method, or all",
          recording_take_events, &recording.options},

@@ -34,6 +34,8 @@ PROBE = r"""
   seen.found = rows("class-table");
   const tree = document.querySelector("#flame-graph [role=tree]");
   seen.boxes = tree.children.length;
+  seen.cutStacks = [...tree.children].filter((box) => box.node.isCut).map((box) => [box.node.name, box.node.children.map((child) => child.name)]);
+  seen.cutHint = document.querySelector("#flame-graph [role=status]").textContent;
   seen.boxLabels = [...tree.children].map((box) => [box.textContent, box.node.name]);
   key(tree.querySelector('li[tabindex="0"]'), "ArrowDown");
   seen.focused = document.activeElement.node.name;
@@ -357,6 +359,11 @@ def browse(options, page, data):
     expect_that("boxes", seen["boxes"] > 10, seen["boxes"])
     cut = [label for label, name in seen["boxLabels"] if label not in ("", name) and "(" in name]
     expect_that("labels end in method and line", all(re.search(r"(:\d+|[^)])$", label) and ")" not in label for label in cut), cut[:5])
+    expect_that("no label begins within a method's name", not any(label.startswith("\u2026") for label in cut), cut[:5])
+    expect("stacks that are cut are below one node", [name for name, _ in seen["cutStacks"]], ["(stack cut at 16 frames)"])
+    expect_that("deep stacks are cut, and no others", any(name.startswith("ReportSites.deep(") for name in seen["cutStacks"][0][1]) and
+                not any(re.match(r"ReportSites\.main|java\.lang\.Thread\.run", name) for name in seen["cutStacks"][0][1]), seen["cutStacks"])
+    expect_that("the page says so", "stacks cut at 16 frames: " in seen["cutHint"], seen["cutHint"])
     expect_that("zoom", f"zoomed to {seen['focused']}" in seen["zoomed"], seen["zoomed"])
     expect_that("back", "zoomed" not in seen["back"], seen["back"])
     expect_that("found", "found: 1017 KiB" in seen["search"] and seen["marked"] > 0, seen["search"])
@@ -384,8 +391,10 @@ def browse(options, page, data):
                 and "collection that found them dead" in kept["deaths"], kept)
     expect("sizes of young generations", len(seen["collectors"]["rows"]), len(data["collectors"]["rows"]))
     expect_that("the hint of young generations", "promotes" in seen["collectors"]["hint"] or "At most" in seen["collectors"]["hint"], seen["collectors"])
-    row = max(data["retained"]["sites"], key=lambda row: row[3])
-    expect_that("the chunks", row[0].startswith("ReportSites.chunk(ReportSites.java:14) <- ReportSites.hold(ReportSites.java:19)") and row[1:] == [1000, 1040000, 1040000], row)
+    chunks = [row[1:] for row in data["retained"]["sites"] if row[0].startswith("ReportSites.chunk(ReportSites.java:14) <- ReportSites.hold(ReportSites.java:19)")]
+    expect("the chunks", chunks, [[1000, 1040000, 1040000]])
+    largest = max(data["retained"]["sites"], key=lambda row: row[3])
+    expect_that("the array that holds them", "java/util/ArrayList.grow(" in largest[0] and largest[3] > 1040000, largest)
 
 
     expect_that("bars of lifetimes", seen["bars"]["all"] >= seen["bars"]["wide"] > 1, seen["bars"])

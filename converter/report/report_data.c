@@ -23,7 +23,12 @@ enum step_status report_retained_find(struct report_retained *retained, struct s
                                       const struct heap_moment *moment, uint64_t top,
                                       struct step_error *error)
 {
+    static const struct heap_moment at_end = {.kind = HEAP_AT_END};
     enum step_status status = graph_moment_find(&retained->graph, reader, moment, error);
+    if (status == STEP_STATUS_NOT_FOUND && moment->kind == HEAP_AT_PEAK) {
+        graph_moment_reset(&retained->graph);
+        status = graph_moment_find(&retained->graph, reader, &at_end, error);
+    }
     if (status == STEP_STATUS_NOT_FOUND || status == STEP_STATUS_FORMAT)
         return STEP_STATUS_OK;
     if (status != STEP_STATUS_OK)

@@ -37,6 +37,9 @@ struct heap_asked {
 /* Applies options that affect others. */
 static void heap_asked_complete(struct heap_asked *asked)
 {
+    if (asked->retained && !asked->has_moment)
+        asked->moments[0].kind =
+            HEAP_AT_END; /* as `paths`; many traces have references only then */
     if (!asked->selected.temporary || asked->has_moment)
         return;
     asked->report.allocated = true; /* only allocations: these are never alive for long */
@@ -486,7 +489,8 @@ enum step_status verb_heap(int argc, char **argv)
     event_selection_init(&asked.selected);
     argc = heap_join_diff(argc, argv, joined, sizeof joined);
     const struct option_row rows[] = {
-        {"at", 0, "MOMENT", "peak (default), end, gc:N or a time (200ms, 1.5s; plain: ns)",
+        {"at", 0, "MOMENT",
+         "peak (default; --retained: end), end, gc:N or a time (200ms, 1.5s; plain: ns)",
          take_heap_moment, &asked},
         {"diff", 0, "A B", "show changes from moment A to moment B", take_heap_moments, &asked},
         {"retained", 0, NULL, "retained sizes, by class, site or object", take_flag,

@@ -248,7 +248,7 @@ def heapdump():
     lines = [line for line in program.text().splitlines()
              if line.split()[1] not in ('field', 'element', 'range', 'clone') or line.split()[0] == 'field']
     make('\n'.join(lines) + '\n')
-    assert 'events=reference' in run('convert', 'in.step', '-o', 'none.binpb', code=1).stderr
+    assert '+reference' in run('convert', 'in.step', '-o', 'none.binpb', code=1).stderr
 
 
 def elephant():
@@ -321,7 +321,7 @@ def check():
     assert 'events=reference' in told and f'0 deaths exact, 0 bounds, {len(program.deaths)} by' in told, told
     found = found_deaths('out.step')
     assert all(t == c and how == 2 for t, how, c in found.values())
-    assert 'events=reference' in run('heap', '--retained', 'in.step', code=1).stderr
+    assert '+reference' in run('heap', '--retained', 'in.step', code=1).stderr
     # cut anywhere: an answer or a fault, never a crash
     make(text)
     data = open('in.step', 'rb').read()

@@ -118,7 +118,7 @@ function showAdvice() {
 function showRetained() {
   const kept = data.retained;
   if (kept === null)
-    return explain("retained-site-table", "The trace tells of no references by that moment. Record it with events=alloc+free+thread+reference and stack=16, or with snapshot=end and report it with --at=end.");
+    return explain("retained-site-table", "This trace has no references at that moment. record --report takes a snapshot of them at the end, as -O snapshot=end does; for any other moment record events=class+alloc+free+thread+reference.");
   byId("retained-hint").textContent = "What would go with an object if it went, at " + time(kept.time_ns) + (kept.is_snapshot ? " (a snapshot)" : "") + ": of a line or a class the sum over its objects that no other of the same keeps. "
     + count(kept.objects) + " objects, " + bytes(kept.bytes) + ", are reached from roots" + (kept.unreached_objects > 0 ? "; " + count(kept.unreached_objects) + ", " + bytes(kept.unreached_bytes) + ", are not." : ".")
     + (kept.is_snapshot || data.deaths.dated ? "" : " What is dead and not collected yet is there too, as if a frame held it: steptrace deaths leaves it out.");

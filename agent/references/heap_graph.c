@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/deaths/reaper.h"
@@ -320,22 +321,23 @@ static void count_object(void *count, jobject object, uint64_t id)
 /* Returns the bytes of the heap that are in use, with garbage; 0 if the JVM does not answer. */
 static uint64_t used_heap(JNIEnv *jni)
 {
-    uint64_t used = 0;
+    int64_t total = 0, unused = 0;
+    jthrowable of_program = exception_set_aside(jni);
     jclass class = (*jni)->FindClass(jni, "java/lang/Runtime");
     jmethodID get = class == NULL ? NULL
                                   : (*jni)->GetStaticMethodID(jni, class, "getRuntime",
                                                               "()Ljava/lang/Runtime;");
-    jobject runtime = get == NULL ? NULL : (*jni)->CallStaticObjectMethod(jni, class, get);
-    jmethodID total =
-        runtime == NULL ? NULL : (*jni)->GetMethodID(jni, class, "totalMemory", "()J");
-    jmethodID unused = total == NULL ? NULL : (*jni)->GetMethodID(jni, class, "freeMemory", "()J");
-    if (unused != NULL)
-        used = (uint64_t) ((*jni)->CallLongMethod(jni, runtime, total) -
-                           (*jni)->CallLongMethod(jni, runtime, unused));
-    (*jni)->ExceptionClear(jni);
+    jmethodID all = get == NULL ? NULL : (*jni)->GetMethodID(jni, class, "totalMemory", "()J");
+    jmethodID left = all == NULL ? NULL : (*jni)->GetMethodID(jni, class, "freeMemory", "()J");
+    jobject runtime = left == NULL ? NULL : (*jni)->CallStaticObjectMethod(jni, class, get);
+    if (runtime != NULL) {
+        total = (*jni)->CallLongMethod(jni, runtime, all);
+        unused = (*jni)->CallLongMethod(jni, runtime, left);
+    }
+    exception_restore(jni, of_program, runtime == NULL, THROWN_BY_LOOKUP);
     (*jni)->DeleteLocalRef(jni, runtime);
     (*jni)->DeleteLocalRef(jni, class);
-    return used;
+    return total > unused ? (uint64_t) (total - unused) : 0;
 }
 
 /* Whether a snapshot at the end would take longer than option snapshot=end:TIME allows. */

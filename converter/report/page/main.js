@@ -13,7 +13,7 @@ function showSummary() {
   byId("subtitle").append(count(summary.events) + " events in " + time(summary.last_ns - summary.first_ns) +
     (data.clock ? "" : "; the trace has no clock, a step ends with each collection"));
   if (command) byId("subtitle").after(element("details", {class: "command"}, element("summary", {}, "Command line"), element("code", {}, command[1])));
-  byId("figures").before(...data.gaps.map((gap) => element("p", {class: "note"}, gap)));
+  showFindings();
   const objects = !hasObjects ? [] : [
     figure("allocated", bytes(summary.allocated_bytes), count(summary.allocated_objects) + " objects"),
     ...(summary.existing_objects > 0 ? [figure("existing", bytes(summary.existing_bytes), count(summary.existing_objects) + " objects, from before the recording")] : []),
@@ -24,6 +24,19 @@ function showSummary() {
   byId("figures").append(...objects, figure("threads", count(summary.threads), count(summary.classes) + " classes"),
     ...(summary.calls > 0 ? [figure("calls", count(summary.calls))] : []));
   byId("properties").append(...data.properties.flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]));
+}
+
+/* The section with the numbers of each kind of finding. */
+const FINDING_SECTIONS = {allocates: "sites", grows: "leaks", dies: "advice", heap: "collectors", lacks: "about"};
+
+/* The sentences, each with a link to what it is about.  One sentence has the first gap only. */
+function showFindings() {
+  const sentence = (finding) => {
+    const [, head, rest] = /^([^:]*:)(.*)$/s.exec(finding.text);
+    return element("li", {class: finding.kind === "lacks" ? "lacks" : null}, element("a", {href: "#" + FINDING_SECTIONS[finding.kind], onclick: () => { byId("about").open = finding.kind === "lacks"; }}, head), rest);
+  };
+  if (data.findings.length > 0) byId("figures").before(element("ul", {class: "findings", "aria-label": "Findings"}, data.findings.map(sentence)));
+  byId("properties").before(...data.gaps.map((gap) => element("p", {class: "note"}, gap)));
 }
 
 function showClasses(sums, words, end) {

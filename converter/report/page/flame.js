@@ -70,10 +70,10 @@ function invertTree(root) {
  * or the beginning of the method.  "com/acme/Shop.order(Shop.java:17)" is never cut to "va:17)". */
 function frameLabel(name, letters) {
   if (name.length <= letters) return name;
-  const parts = /^(.*?)\(([^()]*?)(?::(\d+))?\)$/.exec(name);
-  if (parts === null) return cutLeft(name, letters);
-  const line = parts[3] === undefined ? "" : ":" + parts[3];
-  const method = parts[1].replace(/^.*[./]([^./]+\.[^./]+)$/, "$1"), short = method.replace(/^.*\./, "");
+  if (name.startsWith("(")) return cutRight(name, letters);
+  const parts = /^(.*?)(?:\(([^()]*?)(?::(\d+))?\)|(@\d+))?$/s.exec(name);
+  const line = parts[4] || (parts[3] === undefined ? "" : ":" + parts[3]);
+  const method = parts[1].replace(/[./+]0x[0-9a-f]+(?=\.)/, "").replace(/^.*[./]([^./]+\.[^./]+)$/, "$1"), short = method.replace(/^.*\./, "");
   return [method + line, short + line, short].find((label) => label.length <= letters) || cutRight(short, letters);
 }
 

@@ -33,7 +33,7 @@ static void print_summary(const struct statistics *statistics)
     char deaths[DEATH_DATES_TEXT];
     death_dates_print(&statistics->deaths, deaths, sizeof deaths);
     if (*deaths != '\0')
-        printf("deaths    %s\n", deaths);
+        printf("death times: %s\n", deaths);
     if (totals->lives.samples > 0) {
         struct estimate life = estimate_life(&totals->lives);
         printf("lifetime  mean %s (%s to %s)\n", quantity_of_ns(life.value).text,
@@ -102,8 +102,8 @@ bool statistics_print_sampled(const struct statistics_report *report)
     const char *level = estimate_level();
     snprintf(classes, sizeof classes, CLASS_HEAD, level, level);
     snprintf(threads, sizeof threads, THREAD_HEAD, level, level);
-    statistics_print_kinds(report->statistics);
     print_summary(report->statistics);
+    statistics_print_time(report->statistics);
     return statistics_print_table(report, BY_CLASS, classes, print_class) &&
            statistics_print_table(report, BY_THREAD, threads, print_thread);
 }

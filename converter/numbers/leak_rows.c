@@ -121,9 +121,7 @@ static void add_old(struct old_cell *cell, const struct live_object *object, uin
         return;
     sample_sums_weigh(&cell->samples, object->size, weight);
     cell->ages_us += weight * (double) age_us;
-    cell->amount =
-        (struct heap_amount){estimate_whole(cell->samples.objects),
-                             estimate_whole(cell->samples.bytes), estimate_whole(cell->ages_us)};
+    cell->amount = heap_samples_amount(&cell->samples, cell->ages_us);
 }
 
 /* By cell of the tracker.  Returns NULL if memory runs out. */

@@ -89,6 +89,7 @@ struct options {
     uint64_t memory_bytes;        /* ceiling of the agent's memory; 0: none */
     uint32_t snapshots;           /* enum option_snapshot bits */
     uint64_t snapshot_every_ns;   /* 0: none */
+    uint64_t snapshot_most_ns;    /* at the end, if it is estimated to take no longer; 0: always */
     bool collects;                /* collect= was given */
     uint64_t collect_every_bytes; /* 0: after each allocation */
     uint32_t level;

@@ -86,6 +86,18 @@ static uint32_t facts_of(const struct options *options)
     return all;
 }
 
+/* A snapshot that is taken only if it is quick is left out where none is possible. */
+static void settle_snapshot(struct options *options)
+{
+    const uint32_t facts = facts_of(options);
+    bool is_possible =
+        (facts & (OBJECTS | TIMES)) == (OBJECTS | TIMES) && (facts & (SAMPLED | WINDOW)) == 0;
+    if (options->snapshot_most_ns != 0 && !is_possible) {
+        options->snapshots &= ~(uint32_t) SNAPSHOT_END;
+        options->snapshot_most_ns = 0;
+    }
+}
+
 /* What has all facts of `of` needs those of `needs` and none of `without`. */
 static const struct rule {
     uint32_t of, needs, without;
@@ -134,6 +146,7 @@ static void settle_sampled(struct options *options)
 void option_rules_apply(struct option_parse *parse)
 {
     struct options *options = parse->options;
+    settle_snapshot(options);
     const uint32_t facts = facts_of(options);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         if ((~facts & rules[i].of) != 0 ||

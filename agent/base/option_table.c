@@ -142,17 +142,21 @@ static void set_globs(struct option_parse *parse, const struct option *option, c
 
 static void add_snapshot(struct option_parse *parse, const char *key, const char *word)
 {
-    static const char every[] = "every:";
+    static const char every[] = "every:", at_end[] = "end:";
     struct options *options = parse->options;
     if (strcmp(word, "start") == 0)
         options->snapshots |= SNAPSHOT_START;
     else if (strcmp(word, "end") == 0)
         options->snapshots |= SNAPSHOT_END;
-    else if (strncmp(word, every, sizeof every - 1) == 0)
+    else if (strncmp(word, at_end, sizeof at_end - 1) == 0) {
+        options->snapshots |= SNAPSHOT_END;
+        option_parse_quantity(parse, key, word + sizeof at_end - 1, &option_periods, 1000000,
+                              UINT64_C(3600000000000), &options->snapshot_most_ns);
+    } else if (strncmp(word, every, sizeof every - 1) == 0)
         option_parse_quantity(parse, key, word + sizeof every - 1, &option_periods, 1000000,
                               UINT64_C(86400000000000), &options->snapshot_every_ns);
     else {
-        log_message("option %s: '%s' is none of start, end, every:TIME", key, word);
+        log_message("option %s: '%s' is none of start, end, end:TIME, every:TIME", key, word);
         parse->faults++;
     }
 }
@@ -161,6 +165,7 @@ static void set_snapshot(struct option_parse *parse, const struct option *option
 {
     parse->options->snapshots = 0;
     parse->options->snapshot_every_ns = 0;
+    parse->options->snapshot_most_ns = 0;
     for (const char *at = value;;) {
         char word[64];
         size_t length = strcspn(at, "+");
@@ -294,8 +299,9 @@ static const struct option option_table[] = {
     {"phase", "auto|none|CLASS.METHOD+..", "auto",
      "calls of such a method are phases; program:CLASS.METHOD: of the whole program", false,
      .set = set_phase},
-    {"snapshot", "start+end+every:TIME", "none",
-     "all references and roots of the heap, at these moments", false, .set = set_snapshot},
+    {"snapshot", "start+end+end:TIME+every:TIME", "none",
+     "all references and roots of the heap, at these moments; end:1s: if it takes no longer", false,
+     .set = set_snapshot},
     {"collect", "0|SIZE", "none",
      "a collection after each that many bytes allocated; 0: after each object", false,
      .set = set_collect, MEMBER(collect_every_bytes), .units = &option_sizes,

@@ -62,6 +62,7 @@ struct session_last_words {
 /* agent/references */
 struct session_references {
     uint64_t snapshot_count;  /* heap_graph.h */
+    uint64_t snapshot_ns;     /* how long the last one took */
     uint64_t snapshot_due_ns; /* used by the reaper; 0: not set yet */
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/deaths/reaper.h"
@@ -304,9 +305,66 @@ static void follow(struct walk *walk)
         walk->unknown | walk->number << STEP_LIVE_REFERENCE_ID_BITS);
 }
 
+/* ---- how long it will take ---- */
+
+/* With the writing of its records, by what JDK 17 and 25 took for 350,000 objects (0.4 s) and for
+ * 2,200,000 (2.1 s).  Objects that are not in the trace are only visited. */
+enum { TRACED_OBJECT_NS = 1000, UNTRACED_OBJECT_NS = 200, UNTRACED_OBJECT_BYTES = 48 };
+
+static void count_object(void *count, jobject object, uint64_t id)
+{
+    (void) object;
+    (void) id;
+    ++*(uint64_t *) count;
+}
+
+/* Returns the bytes of the heap that are in use, with garbage; 0 if the JVM does not answer. */
+static uint64_t used_heap(JNIEnv *jni)
+{
+    int64_t total = 0, unused = 0;
+    jthrowable of_program = exception_set_aside(jni);
+    jclass class = (*jni)->FindClass(jni, "java/lang/Runtime");
+    jmethodID get = class == NULL ? NULL
+                                  : (*jni)->GetStaticMethodID(jni, class, "getRuntime",
+                                                              "()Ljava/lang/Runtime;");
+    jmethodID all = get == NULL ? NULL : (*jni)->GetMethodID(jni, class, "totalMemory", "()J");
+    jmethodID left = all == NULL ? NULL : (*jni)->GetMethodID(jni, class, "freeMemory", "()J");
+    jobject runtime = left == NULL ? NULL : (*jni)->CallStaticObjectMethod(jni, class, get);
+    if (runtime != NULL) {
+        total = (*jni)->CallLongMethod(jni, runtime, all);
+        unused = (*jni)->CallLongMethod(jni, runtime, left);
+    }
+    exception_restore(jni, of_program, runtime == NULL, THROWN_BY_LOOKUP);
+    (*jni)->DeleteLocalRef(jni, runtime);
+    (*jni)->DeleteLocalRef(jni, class);
+    return total > unused ? (uint64_t) (total - unused) : 0;
+}
+
+/* Whether a snapshot at the end would take longer than option snapshot=end:TIME allows. */
+static bool is_too_slow(struct walk *walk, uint64_t used_bytes)
+{
+    uint64_t most_ns = walk->session->options.snapshot_most_ns, objects = 0;
+    bool has_all = walk->session->options.existing;
+    bool is_tagged = walk->session->options.engine == ENGINE_JVMTI;
+    if (walk->reason != STEP_LIVE_AT_END || most_ns == 0)
+        return false;
+    reaper_visit(walk->session, count_object, &objects);
+    uint64_t ns = objects * TRACED_OBJECT_NS;
+    if (is_tagged || !has_all)
+        ns += used_bytes / UNTRACED_OBJECT_BYTES *
+              (is_tagged ? TRACED_OBJECT_NS : UNTRACED_OBJECT_NS);
+    if (ns <= most_ns)
+        return false;
+    log_message("%s: no snapshot of references at the end: it would take some %.1f s; "
+                "snapshot=end takes it nevertheless",
+                walk->session->options.file, (double) ns / 1e9);
+    return true;
+}
+
 /* Called in a probe, while the reaper is stopped. */
 static void take(struct walk *walk)
 {
+    uint64_t begun_ns = clock_monotonic_ns();
     struct java_thread *java = thread_current(walk->session, walk->os, NULL);
     walk->thread = java != NULL ? java->id : 0;
     walk->stream = thread_stream(walk->session, walk->os);
@@ -322,6 +380,7 @@ static void take(struct walk *walk)
     mark_own_thread(walk);
     follow(walk);
     hash_state_leave();
+    walk->session->references.snapshot_ns = clock_monotonic_ns() - begun_ns;
 }
 
 /* Returns false if a pass or another snapshot does not end. */
@@ -339,6 +398,7 @@ bool heap_graph_take(JNIEnv *jni, enum step_live_snapshot reason)
 {
     struct walk walk = {.jni = jni, .reason = reason};
     bool taken = false;
+    uint64_t used_bytes = reason == STEP_LIVE_AT_END ? used_heap(jni) : 0;
     if (!stop_others())
         return false;
     walk.session = probe_enter(&walk.os);
@@ -346,7 +406,7 @@ bool heap_graph_take(JNIEnv *jni, enum step_live_snapshot reason)
         taken = (walk.session->options.events & EVENT_ALLOC) != 0 &&
                 stamps_are_times(walk.session); /* without times the order of events before it is
                                                  * unknown */
-        if (taken)
+        if (taken && !is_too_slow(&walk, used_bytes))
             take(&walk);
         class_fields_release(walk.class_fields);
         probe_leave(walk.os);

@@ -254,6 +254,8 @@ static void close_trace(struct drain *drain)
     drain_put_text(drain, "end", session_end_name(session->end));
     if (session->references.snapshot_count > 0)
         drain_put_number(drain, "snapshots", session->references.snapshot_count);
+    if (session->references.snapshot_ns > 0)
+        drain_put_number(drain, "snapshot-ns", session->references.snapshot_ns);
     memory_account_put(session, drain);
     session->next_object = atomic_load(&session->map->next_object);
     if (session->options.engine == ENGINE_SAMPLED)

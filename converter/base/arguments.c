@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/help_text.h"
 #include "converter/base/joined_files.h"
 #include "format/core/input_file.h"
 #include "format/core/nearest_word.h"
@@ -26,10 +27,24 @@ enum step_status arguments_fault(const struct arguments *arguments, const char *
     return STEP_STATUS_INVALID;
 }
 
+/* What is longer than its column has the text below it. */
+static void print_option(const char *left, const char *text)
+{
+    const int indent = HELP_COLUMN + 4;
+    if (strlen(left) > HELP_COLUMN)
+        printf("  %s\n%*s", left, indent, "");
+    else
+        printf("  %-*s  ", HELP_COLUMN, left);
+    help_print_text(text, (size_t) indent);
+}
+
 void arguments_print_help(const struct arguments *arguments)
 {
-    printf("usage: steptrace %s %s\n\n%s", arguments->help->name, arguments->help->operands,
-           arguments->help->text);
+    printf("usage: steptrace %s ", arguments->help->name);
+    help_print_text(arguments->help->operands,
+                    sizeof "usage: steptrace " + strlen(arguments->help->name));
+    putchar('\n');
+    help_print_text(arguments->help->text, 0);
     printf("\noptions:\n");
     for (size_t i = 0; i < arguments->row_count; i++) {
         const struct option_row *row = &arguments->rows[i];
@@ -39,9 +54,9 @@ void arguments_print_help(const struct arguments *arguments)
             snprintf(letter, sizeof letter, "-%c, ", row->letter);
         snprintf(left, sizeof left, "%s--%s%s%s", letter, row->name, row->value != NULL ? "=" : "",
                  row->value != NULL ? row->value : "");
-        printf("  %-*s  %s\n", HELP_COLUMN, left, row->help);
+        print_option(left, row->help);
     }
-    printf("  %-*s  %s\n", HELP_COLUMN, "-h, --help", "print this");
+    print_option("-h, --help", "print this");
 }
 
 static arguments_printer printer = arguments_print_help;

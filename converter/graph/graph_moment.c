@@ -3,6 +3,7 @@
 #include "converter/graph/graph_moment.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "converter/base/no_memory.h"
 #include "converter/base/peak.h"
@@ -135,8 +136,9 @@ static enum step_status find_snapshot(struct graph_moment *graph, struct stop *s
     if (found == UINT64_MAX)
         return step_error_set(error, STEP_STATUS_NOT_FOUND,
                               step_reader_borrow_name(graph->source.java.reader), STEP_NO_OFFSET,
-                              "the trace has no stores of references (the agent's option "
-                              "events=reference) and no snapshot by that moment (snapshot=...)");
+                              "the trace has no references by that moment; record --report or "
+                              "-O snapshot=end records them at the end, -e "
+                              "class+alloc+free+thread+reference at any moment");
     *stop = (struct stop){found, UINT64_MAX};
     return STEP_STATUS_OK;
 }
@@ -239,18 +241,30 @@ static bool add_snapshot_roots(struct graph_moment *graph)
     return true;
 }
 
+/* Returns whether the program has ended, so that no frame holds anything, and the roots of the JVM
+ * are known.  A snapshot has roots of its own. */
+static bool frames_are_gone(const struct graph_moment *graph)
+{
+    const char *end = step_reader_property(graph->source.java.reader, "end");
+    return graph->moment.kind == HEAP_AT_END && !graph->is_snapshot &&
+           graph->replay.snapshot != 0 && end != NULL && strcmp(end, "vm-death") == 0;
+}
+
 /* Adds objects without a known holder as roots; after a snapshot, only those that it reached. */
 static bool add_frames(struct graph_moment *graph)
 {
+    bool are_gone = frames_are_gone(graph);
+    graph->known_count = graph->root_count;
     const struct object_graph *objects = &graph->replay.graph;
     for (uint32_t i = GRAPH_FIRST_NODE; i < objects->node_count; i++) {
         const struct graph_node *node = &objects->nodes[i];
         if (node->object == 0 || node->strong != 0 ||
             (graph->is_snapshot && (node->edges.flags[0] & GRAPH_REACHED) == 0))
             continue;
-        if (!add_root(graph, i, GRAPH_ROOT_FRAME, 0))
+        if (!add_root(graph, i, are_gone ? GRAPH_ROOT_UNCOLLECTED : GRAPH_ROOT_FRAME, 0))
             return false;
     }
+    graph->keeper_count = are_gone ? graph->known_count : graph->root_count;
     return true;
 }
 
@@ -302,5 +316,8 @@ const char *graph_root_name(uint32_t kind)
                                         "JNI local",  "thread",       "JVM"};
     if (kind >= GRAPH_ROOT_JNI_GLOBAL && kind <= GRAPH_ROOT_OTHER)
         return names[kind - GRAPH_ROOT_JNI_GLOBAL];
-    return kind == GRAPH_ROOT_STATIC ? "static field" : kind == GRAPH_ROOT_FRAME ? "frame" : "root";
+    return kind == GRAPH_ROOT_STATIC        ? "static field"
+           : kind == GRAPH_ROOT_FRAME       ? "frame"
+           : kind == GRAPH_ROOT_UNCOLLECTED ? "no known holder: not collected yet"
+                                            : "root";
 }

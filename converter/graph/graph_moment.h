@@ -10,13 +10,14 @@
 #include "converter/trace/heap_moment.h"
 
 /* Root kinds in addition to enum graph_root_kind. */
-enum { GRAPH_ROOT_STATIC = 8, GRAPH_ROOT_FRAME = 0 };
+enum { GRAPH_ROOT_STATIC = 8, GRAPH_ROOT_FRAME = 0, GRAPH_ROOT_UNCOLLECTED = 9 };
 
 /* A root: an object that is alive without being referred to by another object. */
 struct graph_start {
     uint32_t node;
-    uint32_t kind;  /* enum graph_root_kind, GRAPH_ROOT_STATIC, or GRAPH_ROOT_FRAME: without known
-                       holder; held by a frame or the JVM, or dead and not collected yet */
+    uint32_t kind;  /* enum graph_root_kind, GRAPH_ROOT_STATIC, GRAPH_ROOT_FRAME: without known
+                       holder; held by a frame or the JVM, or dead and not collected yet;
+                       GRAPH_ROOT_UNCOLLECTED: the same after the JVM's end, without frames */
     uint32_t field; /* of a static field */
 };
 
@@ -28,8 +29,11 @@ struct graph_moment {
     uint64_t collections; /* number of collections up to that time */
     bool is_snapshot;     /* roots and references are those of a snapshot at that time */
     bool has_stores;
+    /* Roots with a known kind first.  What these reach is not held by those without. */
     struct graph_start *roots;
     size_t root_count, root_capacity;
+    size_t known_count;  /* number of roots with a known kind */
+    size_t keeper_count; /* number of roots that a collection would find: all, or the known ones */
 };
 
 /* Reads the trace up to the moment.  Returns NOT_FOUND if the trace does not reach it, or has
@@ -39,7 +43,7 @@ enum step_status graph_moment_find(struct graph_moment *graph, struct step_reade
                                    const struct heap_moment *moment, struct step_error *error);
 void graph_moment_reset(struct graph_moment *graph);
 
-/* Returns the nodes of the roots, which the caller frees; NULL if out of memory. */
+/* Returns the nodes of all roots in their order, which the caller frees; NULL if out of memory. */
 uint32_t *graph_moment_root_nodes(const struct graph_moment *graph);
 /* Returns "static field", "JNI global", ... */
 const char *graph_root_name(uint32_t kind);

@@ -92,7 +92,7 @@ static void print_retained(const struct keeper_report *report, const struct reta
 {
     print_head(report, "retained", retained->objects, retained->bytes);
     if (retained->unreached_objects > 0)
-        printf("not reached from any root: %s object%s, %s\n",
+        printf("not reached from any root, not collected yet: %s object%s, %s\n",
                quantity_of_count(retained->unreached_objects).text,
                plural(retained->unreached_objects),
                quantity_of_bytes((double) retained->unreached_bytes).text);
@@ -159,10 +159,11 @@ static bool print_paths(const struct keeper_report *report, const struct keeper_
     size_t shown = table_shown(report->options->top, paths->target_count);
     print_head(report, "paths", paths->objects, paths->bytes);
     if (paths->unreached > 0)
-        printf("not reached from any root: %s\n", quantity_of_count(paths->unreached).text);
+        printf("not reached from any root, not collected yet: %s\n",
+               quantity_of_count(paths->unreached).text);
     for (size_t i = 0; ok && i < shown; i++) {
         const struct keeper_step *end = &paths->steps[paths->targets[i]];
-        printf("\n%s object%s, %s; the way to %" PRIu64 " has %" PRIu32 " step%s\n",
+        printf("\n%s object%s, %s; path to object %" PRIu64 " (%" PRIu32 " step%s)\n",
                quantity_of_count(end->objects).text, plural(end->objects),
                quantity_of_bytes((double) end->bytes).text, end->example, end->length,
                plural(end->length));
@@ -221,10 +222,8 @@ void opened_graph_report_unknown(const char *path, const struct opened_graph *op
     const struct graph_unknowns *unknown = &replay->unknown;
     uint64_t all = unknown->holders + unknown->targets + unknown->sources;
     if (all > 0 || (replay->snapshot_unknown > 0 && unreached > 0))
-        report_line(
-            "%s: not in the graph: %s references of objects that the trace has no allocation "
-            "of, or that are dead; %s that the snapshot could not tell",
-            path, quantity_of_count(all).text, quantity_of_count(replay->snapshot_unknown).text);
+        report_line("%s: %s references were skipped: their objects are not in the trace", path,
+                    quantity_of_count(all + replay->snapshot_unknown).text);
     if (replay->is_in_snapshot)
         report_line("%s: snapshot %llu is not complete", path,
                     (unsigned long long) replay->snapshot);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A breadth-first search from all roots.  Each object's path is its holder's path plus one step. */
+/* A breadth-first search from the known roots, then from the others.  Each object's path is its
+ * holder's path plus one step. */
 #include "converter/graph/paths.h"
 
 #include <stdio.h>
@@ -105,9 +106,10 @@ static bool come_to(struct searching *searching, uint32_t node, uint32_t step, u
     return step != 0;
 }
 
-static bool start(struct searching *searching)
+/* Starts at the roots numbered from `from` to below `to`. */
+static bool start(struct searching *searching, size_t from, size_t to)
 {
-    for (size_t i = 0; i < searching->graph->root_count; i++) {
+    for (size_t i = from; i < to; i++) {
         const struct graph_start *root = &searching->graph->roots[i];
         const struct keeper_step step = {
             .parent = UINT32_MAX, .class_id = root->kind, .key = root->field, .kind = KEEPER_ROOT};
@@ -138,17 +140,27 @@ static bool go_on(struct searching *searching, uint32_t node)
     return true;
 }
 
-static bool search(struct searching *searching)
+static bool search_from(struct searching *searching, size_t from, size_t to)
 {
-    const struct object_graph *graph = &searching->graph->replay.graph;
-    searching->comings = calloc(graph->node_count, sizeof *searching->comings);
-    searching->queue = malloc(graph->node_count * sizeof *searching->queue);
-    if (searching->comings == NULL || searching->queue == NULL || !start(searching))
+    size_t at = searching->queue_count;
+    if (!start(searching, from, to))
         return false;
-    for (size_t i = 0; i < searching->queue_count; i++)
-        if (!go_on(searching, searching->queue[i]))
+    for (; at < searching->queue_count; at++)
+        if (!go_on(searching, searching->queue[at]))
             return false;
     return true;
+}
+
+/* A known root wins over a frame, which may be garbage, however short the latter's path is. */
+static bool search(struct searching *searching)
+{
+    const struct graph_moment *moment = searching->graph;
+    const struct object_graph *graph = &moment->replay.graph;
+    searching->comings = calloc(graph->node_count, sizeof *searching->comings);
+    searching->queue = malloc(graph->node_count * sizeof *searching->queue);
+    return searching->comings != NULL && searching->queue != NULL &&
+           search_from(searching, 0, moment->known_count) &&
+           search_from(searching, moment->known_count, moment->root_count);
 }
 
 /* ---- ends of paths ---- */

@@ -35,6 +35,7 @@ struct search {
     const struct object_graph *graph;
     struct dominators *out; /* until the end, `idom` stores parents in the search tree */
     uint32_t *vertex_of;    /* by node; 0: not reached */
+    uint32_t second;        /* first vertex that the first roots do not reach */
     struct place *places;
     size_t place_count, place_capacity;
     uint32_t *semi;
@@ -99,7 +100,8 @@ static bool search_from(struct search *search, uint32_t root)
     return ok;
 }
 
-static bool number_vertices(struct search *search, const uint32_t *roots, size_t root_count)
+static bool number_vertices(struct search *search, const uint32_t *roots, size_t root_count,
+                            size_t first_count)
 {
     size_t nodes = search->graph->node_count;
     struct dominators *out = search->out;
@@ -111,9 +113,12 @@ static bool number_vertices(struct search *search, const uint32_t *roots, size_t
     large_memory_advise(search->vertex_of, nodes * sizeof(uint32_t));
     out->node_of[0] = out->idom[0] = 0;
     out->count = 1;
-    for (size_t i = 0; i < root_count; i++)
+    for (size_t i = 0; i < root_count; i++) {
+        if (i == first_count)
+            search->second = out->count;
         if (!search_from(search, roots[i]))
             return false;
+    }
     free(search->places);
     search->places = NULL;
     return true;
@@ -138,6 +143,8 @@ static bool put_edges(struct search *search, uint32_t from)
     for (size_t i = 0; i < count; i++) {
         uint32_t to = edge_key_is_weak(edges[i].key) ? 0 : search->vertex_of[edges[i].target];
         if (to == 0) /* weak, without target, or a freed target */
+            continue;
+        if (from >= search->second && to < search->second) /* the first roots hold it */
             continue;
         if (to > from && from < search->semi[to])
             search->semi[to] = from;
@@ -255,11 +262,11 @@ static bool find_dominators(struct search *search)
 /* ---- all of it ---- */
 
 bool dominators_find(const struct object_graph *graph, const uint32_t *roots, size_t root_count,
-                     struct dominators *out)
+                     size_t first_count, struct dominators *out)
 {
     *out = (struct dominators){0};
-    struct search search = {.graph = graph, .out = out};
-    bool ok = number_vertices(&search, roots, root_count) &&
+    struct search search = {.graph = graph, .out = out, .second = UINT32_MAX};
+    bool ok = number_vertices(&search, roots, root_count, first_count) &&
               find_edges(&search, roots, root_count) && find_dominators(&search);
     void *const used[] = {search.vertex_of, search.places, search.semi, search.first_back,
                           search.back,      search.forest, search.path};
@@ -457,7 +464,8 @@ enum step_status retained_find(const struct graph_moment *graph, enum retained_b
     uint32_t *roots = graph_moment_root_nodes(graph);
     id_table_init(&finding.keys, sizeof(uint32_t));
     bool ok = roots != NULL &&
-              dominators_find(finding.graph, roots, graph->root_count, &finding.tree) &&
+              dominators_find(finding.graph, roots, graph->keeper_count, graph->known_count,
+                              &finding.tree) &&
               sum_up(&finding) &&
               (by == RETAINED_BY_OBJECT ? list_objects(&finding) : go_through(&finding)) &&
               count_unreached(&finding);

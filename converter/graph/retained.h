@@ -23,9 +23,10 @@ struct dominators {
 };
 
 /* Computes the dominators.  Ignores weak edges; a node may be listed as a root several times.
- * Returns false if out of memory.  Call dominators_reset() in either case. */
+ * What the first `first_count` roots reach is held by these alone.  Returns false if out of memory.
+ * Call dominators_reset() in either case. */
 bool dominators_find(const struct object_graph *graph, const uint32_t *roots, size_t root_count,
-                     struct dominators *out);
+                     size_t first_count, struct dominators *out);
 void dominators_reset(struct dominators *dominators);
 
 enum retained_by { RETAINED_BY_CLASS, RETAINED_BY_SITE, RETAINED_BY_OBJECT };
@@ -46,7 +47,7 @@ struct retained {
     size_t count;
     size_t left;                                 /* number of omitted rows */
     uint64_t objects, bytes;                     /* reachable from the roots */
-    uint64_t unreached_objects, unreached_bytes; /* alive, but not reachable */
+    uint64_t unreached_objects, unreached_bytes; /* not collected, but not reachable */
 };
 
 /* Computes the retained sizes of all classes, sites or objects.  Keeps only the largest `top`

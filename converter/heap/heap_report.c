@@ -9,6 +9,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/estimate_text.h"
 #include "converter/base/quantity.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/heap/heap_dump.h"
 #include "converter/heap/heap_tracker.h"
 #include "format/core/grow.h"
@@ -49,6 +50,14 @@ void heap_print_ages(const struct heap_report *report, const struct heap_snapsho
 double heap_report_share(uint64_t part, uint64_t whole)
 {
     return whole > 0 ? 100.0 * (double) part / (double) whole : 0.0;
+}
+
+/* Whether the heap has objects that nothing refers to and that no collection has freed: at the end,
+ * unless the deaths were computed from references. */
+static bool has_uncollected(const struct heap_report *report, const struct heap_snapshot *snapshot)
+{
+    return report->is_of_jvm && !report->allocated && snapshot->moment.kind == HEAP_AT_END &&
+           !death_dates_are_exact(&snapshot->deaths);
 }
 
 /* With exact deaths, the live objects are those that were reachable. */
@@ -92,9 +101,10 @@ void heap_report_put_head(const struct heap_report *report, const struct heap_sn
         put_samples(report, snapshot);
         return;
     }
-    printf("%-9s %s object%s, %s\n", report->allocated ? "allocated" : "live",
+    printf("%-9s %s object%s, %s%s\n", report->allocated ? "allocated" : "live",
            quantity_of_count(all->objects).text, plural(all->objects),
-           quantity_of_bytes((double) all->bytes).text);
+           quantity_of_bytes((double) all->bytes).text,
+           has_uncollected(report, snapshot) ? ", including garbage not collected yet" : "");
     if (report->allocated && snapshot->existing.objects > 0)
         printf("%-9s %s object%s, %s: before recording began, not listed\n", "existing",
                quantity_of_count(snapshot->existing.objects).text,
@@ -111,11 +121,11 @@ void heap_report_begin_json(const struct heap_report *report, struct json_output
     json_text(json, "what", report->allocated ? "allocated" : "live");
 }
 
-static void put_moment_samples(const struct heap_snapshot *snapshot, struct json_output *json)
+static void put_moment_samples(const struct heap_report *report,
+                               const struct heap_snapshot *snapshot, struct json_output *json)
 {
     const struct heap_samples *samples = &snapshot->all_samples;
-    json_bool(json, "estimated", true);
-    json_number(json, "sample_interval_bytes", snapshot->sample_interval_bytes);
+    sampled_trace_put_json(json, report->path, snapshot->sample_interval_bytes);
     json_number(json, "live_samples", samples->live.samples);
     estimate_put_members(json, "live_objects", estimate_objects(&samples->live));
     estimate_put_members(json, "live_bytes", estimate_bytes(&samples->live));
@@ -124,8 +134,8 @@ static void put_moment_samples(const struct heap_snapshot *snapshot, struct json
     estimate_put_members(json, "allocated_bytes", estimate_bytes(&samples->allocated));
 }
 
-void heap_report_put_moment(const struct heap_snapshot *snapshot, const char *key,
-                            struct json_output *json)
+void heap_report_put_moment(const struct heap_report *report, const struct heap_snapshot *snapshot,
+                            const char *key, struct json_output *json)
 {
     char moment[MOMENT_TEXT];
     heap_moment_print(&snapshot->moment, moment, sizeof moment);
@@ -135,7 +145,7 @@ void heap_report_put_moment(const struct heap_snapshot *snapshot, const char *ke
     json_number(json, "collections", snapshot->collections);
     death_dates_put_json(&snapshot->deaths, json);
     if (snapshot->samples != NULL) {
-        put_moment_samples(snapshot, json);
+        put_moment_samples(report, snapshot, json);
         json_end_object(json);
         return;
     }

@@ -20,6 +20,7 @@ struct heap_report {
     unsigned axes; /* bitmap of enum heap_axis: the columns of the table */
     bool allocated;
     bool is_import; /* imported dumps: they are numbered, and have no ages */
+    bool is_of_jvm; /* recorded in a JVM: the garbage of the end was never collected */
     enum heap_form form;
     enum heap_tree tree;
     uint64_t top;             /* rows of a table; 0: all */
@@ -42,8 +43,8 @@ void heap_report_put_head(const struct heap_report *report, const struct heap_sn
 
 /* Begins the JSON object of a report with its common members. */
 void heap_report_begin_json(const struct heap_report *report, struct json_output *json);
-void heap_report_put_moment(const struct heap_snapshot *snapshot, const char *key,
-                            struct json_output *json);
+void heap_report_put_moment(const struct heap_report *report, const struct heap_snapshot *snapshot,
+                            const char *key, struct json_output *json);
 
 #define HEAP_AGES 65u
 struct heap_ages {

@@ -23,19 +23,12 @@ static struct quantity lifetime(const struct statistics *statistics, double valu
     return statistics->lifetimes_in_bytes ? quantity_of_bytes(value) : time_of(statistics, value);
 }
 
-void statistics_print_kinds(const struct statistics *statistics)
+void statistics_print_time(const struct statistics *statistics)
 {
-    printf("events    %s (", quantity_of_count(statistics->event_count).text);
-    const char *separator = "";
-    for (unsigned i = 0; i < EVENT_KIND_COUNT; i++) {
-        if (statistics->kinds[i] == 0)
-            continue;
-        printf("%s%s %s", separator, step_text_kind_name((enum step_text_kind) i),
-               quantity_of_count(statistics->kinds[i]).text);
-        separator = ", ";
-    }
-    printf(")\ntime      %s to %s%s\n", time_of(statistics, (double) statistics->first_ns).text,
+    printf("time      %s to %s, %s event%s%s\n",
+           time_of(statistics, (double) statistics->first_ns).text,
            time_of(statistics, (double) statistics->last_ns).text,
+           quantity_of_count(statistics->event_count).text, plural(statistics->event_count),
            statistics->has_no_clock ? " (no clock: steps, one more with each collection)" : "");
 }
 
@@ -43,6 +36,21 @@ static void print_amount(const char *what, uint64_t objects, uint64_t bytes)
 {
     printf("%s%s object%s, %s\n", what, quantity_of_count(objects).text, plural(objects),
            quantity_of_bytes((double) bytes).text);
+}
+
+/* Of what was allocated while the trace was recorded. */
+static void print_rate(const struct statistics *statistics)
+{
+    const struct object_totals *totals = &statistics->all.objects;
+    double seconds = (double) (statistics->last_ns - statistics->first_ns) / 1e9;
+    uint64_t objects = totals->allocated_objects;
+    if (statistics->has_no_clock || seconds <= 0 || objects == 0)
+        return;
+    double bytes = (double) totals->allocated_bytes;
+    printf("rate      ");
+    if (bytes > 0)
+        printf("%s/s, ", quantity_of_bytes(bytes / seconds).text);
+    printf("%s objects/s\n", quantity_of_count((uint64_t) ((double) objects / seconds + 0.5)).text);
 }
 
 static void print_objects(const struct statistics *statistics)
@@ -62,9 +70,12 @@ static void print_objects(const struct statistics *statistics)
     } else {
         print_amount("freed     ", totals->freed_objects, totals->freed_bytes);
         print_amount("at end    ", statistics->live_objects, statistics->live_bytes);
-        print_amount("peak      ", statistics->peak.objects, statistics->peak.bytes);
-        printf("  at      %s\n", time_of(statistics, (double) statistics->peak_ns).text);
+        printf("peak      %s object%s, %s, at %s\n",
+               quantity_of_count(statistics->peak.objects).text, plural(statistics->peak.objects),
+               quantity_of_bytes((double) statistics->peak.bytes).text,
+               time_of(statistics, (double) statistics->peak_ns).text);
     }
+    print_rate(statistics);
     if (!object_totals_have_sizes(totals) && object_totals_have_objects(totals))
         printf("(the trace has no object sizes)\n");
 }
@@ -75,10 +86,10 @@ static void print_lifetimes(const struct statistics *statistics)
     const struct lifetimes *all = &statistics->all.lifetimes;
     death_dates_print(&statistics->deaths, deaths, sizeof deaths);
     if (*deaths != '\0')
-        printf("deaths    %s\n", deaths);
+        printf("death times: %s\n", deaths);
     if (all->count == 0)
         return;
-    printf("lifetime  mean %s, half below %s, 90 %% below %s, 99 %% below %s, most %s%s\n",
+    printf("lifetime  mean %s, median < %s, 90 %% < %s, 99 %% < %s, max %s%s\n",
            lifetime(statistics, lifetimes_mean(all)).text,
            lifetime(statistics, lifetimes_percentile(all, 0.5)).text,
            lifetime(statistics, lifetimes_percentile(all, 0.9)).text,
@@ -128,7 +139,7 @@ static void print_class(const struct statistics *statistics, uint32_t id)
 }
 
 static const char class_head[] = "\n   allocated          bytes        freed          bytes     at "
-                                 "end        bytes  mean life half below  class\n";
+                                 "end        bytes  mean life   median <  class\n";
 
 static void print_thread(const struct statistics *statistics, uint32_t id)
 {
@@ -219,9 +230,9 @@ static void print_curve(const struct statistics *statistics)
 bool statistics_print_text(const struct statistics_report *report)
 {
     const struct statistics *statistics = report->statistics;
-    statistics_print_kinds(statistics);
     print_objects(statistics);
     print_lifetimes(statistics);
+    statistics_print_time(statistics);
     if (!statistics_print_table(report, BY_CLASS, class_head, print_class) ||
         !statistics_print_table(report, BY_THREAD, thread_head, print_thread) ||
         !print_methods(report))
@@ -513,6 +524,8 @@ bool statistics_print_json(const struct statistics_report *report, FILE *out)
     struct json_output json;
     json_open(&json, out);
     json_text(&json, "trace", report->path);
+    if (report->put_more != NULL)
+        report->put_more(report->user, &json);
     put_summary(&json, report->statistics);
     bool ok = statistics_put_array(report, BY_CLASS, put_class, &json) &&
               statistics_put_array(report, BY_THREAD, put_thread, &json) &&

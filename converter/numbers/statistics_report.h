@@ -19,6 +19,9 @@ struct statistics_report {
     const char *path;
     uint64_t top; /* rows per table; 0: all */
     enum statistics_order order;
+    /* Writes more members of the JSON; NULL: none. */
+    void (*put_more)(const void *user, struct json_output *json);
+    const void *user;
 };
 
 /* The tables of a report, whose rows are the ids of classes, threads or methods. */
@@ -73,8 +76,8 @@ static inline uint64_t live_bytes_of(const struct object_totals *totals)
 /* These return false if memory runs out. */
 bool statistics_print_text(const struct statistics_report *report);
 bool statistics_print_json(const struct statistics_report *report, FILE *out);
-/* Counts of events, and the time from the first to the last. */
-void statistics_print_kinds(const struct statistics *statistics);
+/* Prints the time from the first event to the last, and their number. */
+void statistics_print_time(const struct statistics *statistics);
 /* The same for a sampled trace: estimates, with their confidence intervals. */
 bool statistics_print_sampled(const struct statistics_report *report);
 bool statistics_print_sampled_json(const struct statistics_report *report, FILE *out);

@@ -7,13 +7,12 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/trace_gap.h"
+#include "converter/findings/findings.h"
 #include "converter/graph/graph_source.h"
 #include "converter/heap/heap_sites.h"
 #include "converter/numbers/statistics_report.h"
 #include "converter/report/report_model.h"
 #include "format/json/json_output.h"
-#include "steptrace/live.h"
 
 /* ---- retained sizes: the dominator tree added up in two ways ---- */
 
@@ -23,7 +22,12 @@ enum step_status report_retained_find(struct report_retained *retained, struct s
                                       const struct heap_moment *moment, uint64_t top,
                                       struct step_error *error)
 {
+    static const struct heap_moment at_end = {.kind = HEAP_AT_END};
     enum step_status status = graph_moment_find(&retained->graph, reader, moment, error);
+    if (status == STEP_STATUS_NOT_FOUND && moment->kind == HEAP_AT_PEAK) {
+        graph_moment_reset(&retained->graph);
+        status = graph_moment_find(&retained->graph, reader, &at_end, error);
+    }
     if (status == STEP_STATUS_NOT_FOUND || status == STEP_STATUS_FORMAT)
         return STEP_STATUS_OK;
     if (status != STEP_STATUS_OK)
@@ -98,60 +102,22 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Writes what the trace lacks, one sentence each, as other verbs report it on stderr. */
-static void put_gaps(const struct event_source *source, uint64_t not_probed,
-                     const struct trace_summary *summary, struct json_output *json)
+static void put_gap(void *json, const char *sentence)
 {
-    const char *missing = event_source_property(source, STEP_LIVE_MISSING_AFTER).unshown;
-    struct trace_text incomplete = event_source_property(source, "incomplete");
-    char text[TRACE_GAP_ROOM];
-    json_begin_array(json, "gaps");
-    if (summary->running)
-        json_text(json, NULL,
-                  "The program is still running; the page shows the events recorded so far.");
-    else if (missing != NULL)
-        json_text(json, NULL, trace_gap_end(missing, text));
-    else if (!summary->whole || trace_damage_count(&source->about) > 0)
-        json_text(json, NULL,
-                  "The trace is not whole: the program was killed, or the file is cut or damaged. "
-                  "What is there is shown.");
-    const char *dropped = trace_gap_dropped(event_source_property(source, "dropped").unshown, text);
-    const char *early = trace_gap_early(event_source_property(source, "end").unshown);
-    if (event_source_sample_interval(source) == 0 &&
-        trace_lacks_existing(event_source_property(source, "existing").unshown))
-        json_text(json, NULL,
-                  "The live heap and its peak lack what lived before: " TRACE_LACKS_EXISTING ".");
-    if (dropped != NULL)
-        json_text(json, NULL, dropped);
-    if (early != NULL)
-        json_text(json, NULL, early);
-    if (trace_text_is_there(incomplete))
-        trace_text_put_json(incomplete, json, NULL);
-    uint32_t kinds = event_source_not_recorded(source);
-    if ((kinds & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
-        json_text(json, NULL, "Allocations were not recorded (the agent's option events=alloc).");
-    else if ((kinds & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0)
-        json_text(json, NULL,
-                  "Deaths were not recorded (the agent's option events=free): all objects count as "
-                  "alive.");
-    if (not_probed > 0) {
-        snprintf(text, sizeof text, "%" PRIu64 " classes or methods could not be traced.",
-                 not_probed);
-        json_text(json, NULL, text);
-    }
-    json_end_array(json);
+    json_text(json, NULL, sentence);
 }
 
 void report_properties_put(const struct event_source *source, uint64_t not_probed,
                            const struct report_options *options, struct json_output *json)
 {
-    struct trace_summary summary = trace_summary_of(&source->about);
     json_text(json, "title", options->title != NULL ? options->title : file_name(source->path));
     if (options->source_url != NULL)
         json_text(json, "source_url", options->source_url);
     else
         json_null(json, "source_url");
-    put_gaps(source, not_probed, &summary, json);
+    json_begin_array(json, "gaps");
+    trace_gaps_each(source, not_probed, put_gap, json);
+    json_end_array(json);
     json_begin_array(json, "properties");
     struct trace_property property;
     for (size_t i = 0; (property = trace_property_of(&source->about, i)).key.unshown != NULL; i++) {
@@ -561,6 +527,24 @@ static bool put_calls(struct writer *writer)
     return ok;
 }
 
+/* Returns false if memory runs out. */
+static bool put_findings(const struct report_model *model, const struct report_retained *retained,
+                         struct json_output *json)
+{
+    const struct findings_evidence evidence = {
+        .source = model->source,
+        .lives = model->advice.is_known ? &model->advice.lives : NULL,
+        .leaks = model->has_leaks ? &model->leaks : NULL,
+        .simulation = model->collectors,
+        .graph = retained->is_known ? &retained->graph : NULL,
+        .not_probed = model->statistics.not_probed};
+    struct findings findings;
+    bool ok = findings_make(&evidence, &findings);
+    if (ok)
+        findings_put_json(&findings, json);
+    return ok;
+}
+
 /* ---- the report ---- */
 
 bool report_data_put(const struct report_model *model, const struct report_retained *retained,
@@ -578,7 +562,8 @@ bool report_data_put(const struct report_model *model, const struct report_retai
     report_properties_put(model->source, model->statistics.not_probed, options, &writer.json);
     put_summary(&writer);
     put_moment(&writer);
-    bool ok = report_timeline_put_data(model, &writer.json);
+    bool ok = put_findings(model, retained, &writer.json) &&
+              report_timeline_put_data(model, &writer.json);
     report_phases_put_data(&model->phases, &model->timeline, &writer.json);
     put_lifetimes(&writer);
     death_dates_put_json(&model->statistics.deaths, &writer.json);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "converter/numbers/statistics_report.h"
+#include "converter/report/cut_stacks.h"
 #include "converter/report/report_model.h"
 #include "format/json/json_output.h"
 
@@ -496,6 +497,24 @@ static bool put_names(const struct report_model *model, struct json_output *json
     return true;
 }
 
+/* Writes "stack_limit", the number of frames after which stacks are cut (0: unknown), and "cut",
+ * the outermost frames of such stacks.  Returns false if memory runs out. */
+static bool put_cut_stacks(const struct report_model *model, const struct report_sites *sites,
+                           struct json_output *json)
+{
+    const char *frames = event_source_property(model->source, "stack").unshown;
+    uint64_t limit = frames != NULL ? strtoull(frames, NULL, 10) : 0;
+    bool *is_cut = cut_stacks_find(&model->heap.sites, report_end(model), limit);
+    json_number(json, "stack_limit", limit);
+    json_begin_array(json, "cut");
+    for (size_t i = 1; is_cut != NULL && i < sites->count; i++)
+        if (sites->items[i].site != REPORT_SITE_OTHER && is_cut[sites->items[i].site])
+            json_number(json, NULL, i);
+    json_end_array(json);
+    free(is_cut);
+    return is_cut != NULL;
+}
+
 bool report_sites_put_data(const struct report_model *model, const struct report_options *options,
                            const struct statistics_report *report, struct json_output *json)
 {
@@ -508,7 +527,7 @@ bool report_sites_put_data(const struct report_model *model, const struct report
         put_column(json, &sites, "parent", &sites.items->parent);
         for (size_t i = 0; i < SUMS; i++)
             put_column(json, &sites, sum_names[i], &sites.items->own.of[i]);
-        ok = put_names(model, json, &sites);
+        ok = put_names(model, json, &sites) && put_cut_stacks(model, &sites, json);
         json_end_object(json);
         put_places(json, model, &sites);
         ok = ok && report_bins_put_data(model, &sites, report, json);

@@ -201,8 +201,10 @@ static void print_spaces(const struct simulation *simulation, const char *title,
 static void print_deaths(const struct simulation *simulation)
 {
     char deaths[DEATH_DATES_TEXT];
-    death_dates_print(&simulation->deaths, deaths, sizeof deaths);
-    printf("deaths     %s\n", *deaths != '\0' ? deaths : "none");
+    struct death_dates dates = simulation->deaths;
+    dates.are_of_program = simulation->frees_are_exact;
+    death_dates_print(&dates, deaths, sizeof deaths);
+    printf("death times: %s\n", *deaths != '\0' ? deaths : "none");
 }
 
 void simulation_print_text(const struct simulation *simulation)

@@ -115,8 +115,10 @@ void site_report_put_head(const struct site_report *report)
     printf("allocated  %s object%s, %s, at %zu site%s\n",
            quantity_of_count(lives->born.objects).text, plural(lives->born.objects),
            quantity_of_bytes((double) lives->born.bytes).text, lives->count, plural(lives->count));
-    death_dates_print(&lives->deaths, deaths, sizeof deaths);
-    printf("deaths     %s\n", *deaths != '\0' ? deaths : "none");
+    struct death_dates dates = lives->deaths;
+    dates.are_of_program = lives->is_native;
+    death_dates_print(&dates, deaths, sizeof deaths);
+    printf("death times: %s\n", *deaths != '\0' ? deaths : "none");
     put_collections(report);
     put_note(site_lives_precision(lives), lives->is_native);
     if (!lives->has_stacks && lives->count > 0)

@@ -15,7 +15,8 @@ void death_dates_print(const struct death_dates *dates, char *text, size_t size)
                  quantity_of_count(dates->exact).text, quantity_of_count(dates->bound).text,
                  quantity_of_count(dates->by_collection + dates->freed).text);
     else if (dates->freed > 0)
-        snprintf(text, size, "by frees");
+        snprintf(text, size, "%s",
+                 dates->are_of_program ? "from the program's frees" : "from collections");
 }
 
 void death_dates_put_json(const struct death_dates *dates, struct json_output *json)

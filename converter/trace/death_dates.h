@@ -14,7 +14,8 @@ struct death_dates {
     uint64_t bound;         /* the object was reachable at least until that time */
     uint64_t by_collection; /* only the collection that found it is known */
     uint64_t freed; /* not dated: freed by a collection in a Java trace, by the program otherwise */
-    bool are_missing; /* deaths were not recorded (event_source_not_recorded()) */
+    bool are_of_program; /* set by the user: the program frees its objects itself */
+    bool are_missing;    /* deaths were not recorded (event_source_not_recorded()) */
 };
 
 static inline void death_dates_put(struct death_dates *dates, const struct trace_event *free_event)
@@ -35,8 +36,8 @@ static inline bool death_dates_are_exact(const struct death_dates *dates)
 }
 
 enum { DEATH_DATES_TEXT = 160 };
-/* Writes "11,432 exact, 2,874 bounds, 115 by the collection", "by frees", or "" if there are
- * none. */
+/* Writes "11,432 exact, 2,874 bounds, 115 by the collection", "from collections", or "" if there
+ * are none. */
 void death_dates_print(const struct death_dates *dates, char *text, size_t size);
 struct json_output;
 /* Writes the counts as the JSON member "deaths". */

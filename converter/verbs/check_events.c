@@ -114,13 +114,20 @@ static enum step_status visit(void *user, const struct trace_event *events, size
     return STEP_STATUS_OK;
 }
 
+/* Returns whether the process was killed: nobody wrote the end of the trace, though `recover` may
+ * have closed the file. */
+static bool ends_before_program(void)
+{
+    return check.rules.is_cut && (check.rules.seen_kinds & TRACE_KIND_BIT(EVENT_VM_DEATH)) == 0;
+}
+
 /* Reports that the trace ends before its process. */
 static void print_end(void)
 {
     const struct check_rules *rules = &check.rules;
     if (!rules->is_cut || rules->judged == CHECK_RULES_OF_PARTS)
         return;
-    if ((rules->seen_kinds & TRACE_KIND_BIT(EVENT_VM_DEATH)) == 0)
+    if (ends_before_program())
         puts("the trace is cut: it ends without VD");
     if (rules->unknown_objects > 0)
         printf("the trace ends within %" PRIu64 " constructors whose object is not known yet\n",
@@ -149,6 +156,7 @@ static void put_verdict(struct check_run *run, bool is_damaged)
                           check_run_breach_count(run) > 0         ? "breached"
                           : rules->judged == CHECK_RULES_OF_PARTS ? "running"
                           : is_damaged                            ? "damaged"
+                          : ends_before_program()                 ? "cut"
                           : trace_text_is_there(run->incomplete)  ? "incomplete"
                                                                   : "closed",
                           rules->event_count - 1);
@@ -179,6 +187,7 @@ static void print_verdict(struct check_run *run, bool is_damaged)
                is_part ? "no breach of rules 4, 5 and 7; its process still runs, and the others "
                          "are of whole traces"
                : is_damaged                           ? "no breach in what could be read"
+               : ends_before_program()                ? "no breach, but the trace is cut"
                : trace_text_is_there(run->incomplete) ? "no breach, but the trace is incomplete"
                : check.is_sampled ? "closed; its objects are a sample (engine=sampled)"
                                   : "closed");
@@ -258,6 +267,8 @@ enum step_status check_events(struct check_run *run)
     run->has_numbers = true;
     run->incomplete = event_source_property(source, "incomplete");
     enum step_status status = check_run_judge(run, read_events(run->input), print_verdict);
+    if (status == STEP_STATUS_OK && ends_before_program())
+        status = STEP_STATUS_CUT;
     check_rules_reset(&check.rules);
     return status;
 }

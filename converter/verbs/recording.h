@@ -29,7 +29,9 @@ bool agent_of(const struct jvm_process *process, const char *wanted, char *path)
 /* ---- recorder options of `record`, `attach` and `record-malloc`: key=value pairs ---- */
 
 /* Call stack depth for a report if the user gave none. */
-#define RECORDING_REPORT_STACK ",stack=16"
+#define RECORDING_REPORT_STACK ",stack=64"
+/* Without it a report does not know what keeps objects alive. */
+#define RECORDING_REPORT_SNAPSHOT ",snapshot=end:1s"
 
 /* ",key=value" for each pair, in command line order; the last one of a key counts. */
 struct recording_options {

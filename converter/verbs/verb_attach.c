@@ -54,7 +54,7 @@ struct attachment {
     bool sampled;
     uint64_t sample_bytes; /* 0: not given */
     uint64_t window_ns;    /* 0: not given */
-    bool report;
+    bool report, no_snapshot;
     struct recording_options options;
     struct jvm_process process;
     struct shared_place place;
@@ -79,7 +79,9 @@ static uint64_t duration_ms(const struct attachment *attachment)
 /* Writes the options that this command implies; those of -O come after them and prevail. */
 static void implied_options(const struct attachment *attachment, char *out, size_t size)
 {
-    int used = snprintf(out, size, "%s%s", attachment->report ? RECORDING_REPORT_STACK : "",
+    bool report = attachment->report;
+    int used = snprintf(out, size, "%s%s%s", report ? RECORDING_REPORT_STACK : "",
+                        report && !attachment->no_snapshot ? RECORDING_REPORT_SNAPSHOT : "",
                         attachment->sampled ? SAMPLED_OPTIONS : "");
     if (attachment->sample_bytes != 0)
         used += snprintf(out + used, size - (size_t) used, ",sample=%" PRIu64,
@@ -513,9 +515,13 @@ enum step_status verb_attach(int argc, char **argv)
          take_window, &attachment.window_ns},
         {"output", 'o', "FILE", "the trace (run.step)", take_text, &attachment.wanted},
         {"file", 'f', "FILE", "the same", take_text, &attachment.wanted},
-        {"report", 0, NULL, "write FILE.html at the end; implies --stack=16", take_flag,
+        {"report", 0, NULL, "write FILE.html at the end; implies --stack=64", take_flag,
          &attachment.report},
-        {"events", 'e', "LIST", "events to record: class, alloc, free, thread, method, or all",
+        {"no-snapshot", 0, NULL,
+         "--report: no snapshot of references at the end, which is taken if it needs 1 s at most",
+         take_flag, &attachment.no_snapshot},
+        {"events", 'e', "LIST",
+         "events to record: class, alloc, free, thread, method, reference, or all but the last",
          recording_take_events, &attachment.options},
         {"stack", 0, "N", "record call stacks of allocations, N frames at most (0)",
          recording_take_stack, &attachment.options},

@@ -21,7 +21,8 @@ static const struct verb_help help = {
             "(HATF): double frees, frees and reallocs of dead blocks, overlapping objects,\n"
             "threads and heaps that are not created or are used after their end, and time that\n"
             "goes back, each with record and offset. The exit status is 3 if there is a\n"
-            "violation, if the trace is truncated, or if the agent could not instrument the JDK's\n"
+            "violation, if the trace is truncated (also after recover), or if the agent could not "
+            "instrument the JDK's\n"
             "classes; classes and methods without probes are counted. While the traced process is\n"
             "running, only rules 4, 5 and 7 can be checked: the command says so and exits with\n"
             "status 3.\n",

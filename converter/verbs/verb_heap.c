@@ -37,6 +37,9 @@ struct heap_asked {
 /* Applies options that affect others. */
 static void heap_asked_complete(struct heap_asked *asked)
 {
+    if (asked->retained && !asked->has_moment)
+        asked->moments[0].kind =
+            HEAP_AT_END; /* as `paths`; many traces have references only then */
     if (!asked->selected.temporary || asked->has_moment)
         return;
     asked->report.allocated = true; /* only allocations: these are never alive for long */
@@ -141,6 +144,7 @@ struct heaps_found {
     uint64_t collections;                              /* of the whole trace */
     uint64_t end_ns;                                   /* of the whole trace */
     bool is_import;                                    /* from a dump, not a trace */
+    bool is_of_jvm;                                    /* recorded in a JVM, which collects */
 };
 
 /* Of two moments, the first is the side before. */
@@ -162,6 +166,7 @@ static bool print_heaps(struct heaps_found *found)
     report.path = found->path;
     report.sites = found->sites;
     report.is_import = found->is_import;
+    report.is_of_jvm = found->is_of_jvm;
     if (asked->moment_count == 2)
         return heap_print_changes(&report, &found->snapshots[0], &found->snapshots[1]);
     if (asked->ages) {
@@ -314,6 +319,8 @@ static enum step_status trace_print(struct pass *pass, const char *path)
     found->sites = &pass->tracker.sites;
     found->collections = pass->tracker.collections;
     found->end_ns = pass->tracker.now_ns;
+    found->is_of_jvm =
+        trace_text_is_there(event_source_property(pass->input->source, "java-vm-version"));
     if ((pass->asked->report.axes & HEAP_BY_SITE) != 0 && pass->tracker.sites.count <= 1)
         report_no_stacks(path);
     uint32_t not_recorded = event_source_not_recorded(pass->input->source);
@@ -482,7 +489,8 @@ enum step_status verb_heap(int argc, char **argv)
     event_selection_init(&asked.selected);
     argc = heap_join_diff(argc, argv, joined, sizeof joined);
     const struct option_row rows[] = {
-        {"at", 0, "MOMENT", "peak (default), end, gc:N or a time (200ms, 1.5s; plain: ns)",
+        {"at", 0, "MOMENT",
+         "peak (default; --retained: end), end, gc:N or a time (200ms, 1.5s; plain: ns)",
          take_heap_moment, &asked},
         {"diff", 0, "A B", "show changes from moment A to moment B", take_heap_moments, &asked},
         {"retained", 0, NULL, "retained sizes, by class, site or object", take_flag,

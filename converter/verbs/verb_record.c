@@ -69,6 +69,7 @@ struct recording {
     const char *output;
     const char *agent;
     bool report, summary; /* write report pages at the end */
+    bool no_snapshot;     /* of references, for the report */
     struct recording_options options;
 };
 
@@ -123,8 +124,9 @@ static char *agent_option(const struct recording *recording, const char *agent, 
 {
     char *option;
     int length =
-        asprintf(&option, "%s-agentpath:%s=file=%s%s%s", launcher == LAUNCHER_TOOL ? "-J" : "",
+        asprintf(&option, "%s-agentpath:%s=file=%s%s%s%s", launcher == LAUNCHER_TOOL ? "-J" : "",
                  agent, name, recording->report || recording->summary ? RECORDING_REPORT_STACK : "",
+                 recording->report && !recording->no_snapshot ? RECORDING_REPORT_SNAPSHOT : "",
                  recording->options.text);
     return length >= 0 ? option : NULL;
 }
@@ -291,11 +293,15 @@ enum step_status verb_record(int argc, char **argv)
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the trace (run.step)", take_text, &recording.output},
         {"file", 'f', "OUT", "the same", take_text, &recording.output},
-        {"report", 0, NULL, "write OUT.html at the end; implies --stack=16", take_flag,
+        {"report", 0, NULL, "write OUT.html at the end; implies --stack=64", take_flag,
          &recording.report},
-        {"summary", 0, NULL, "print the largest sites on stderr at the end; implies --stack=16",
+        {"no-snapshot", 0, NULL,
+         "--report: no snapshot of references at the end, which is taken if it needs 1 s at most",
+         take_flag, &recording.no_snapshot},
+        {"summary", 0, NULL, "print the largest sites on stderr at the end; implies --stack=64",
          take_flag, &recording.summary},
-        {"events", 'e', "LIST", "events to record: class, alloc, free, thread, method, or all",
+        {"events", 'e', "LIST",
+         "events to record: class, alloc, free, thread, method, reference, or all but the last",
          recording_take_events, &recording.options},
         {"stack", 0, "N", "record call stacks of allocations, N frames at most (0)",
          recording_take_stack, &recording.options},

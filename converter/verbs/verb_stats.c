@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace stats: prints totals of a trace. */
 
+#include <string.h>
+
 #include "converter/base/no_memory.h"
 #include "converter/base/sampled_trace.h"
+#include "converter/findings/findings.h"
 #include "converter/formats/input.h"
 #include "converter/numbers/gate_rule.h"
 #include "converter/numbers/measure_trace.h"
@@ -34,6 +37,8 @@ struct stats_pass {
     struct statistics statistics;
     bool is_measured; /* collect measures for gates */
     struct trace_measure measure;
+    bool has_findings; /* collect what they are made from: the trace is whole, and not sampled */
+    struct findings_pass findings;
 };
 
 static enum step_status visit(void *user, const struct trace_event *events, size_t count,
@@ -42,8 +47,12 @@ static enum step_status visit(void *user, const struct trace_event *events, size
     struct stats_pass *pass = user;
     if (!statistics_put(&pass->statistics, events, count))
         return no_memory(error);
-    return pass->is_measured ? trace_measure_put(&pass->measure, events, count, error)
-                             : STEP_STATUS_OK;
+    enum step_status status = pass->has_findings
+                                  ? findings_pass_put(&pass->findings, events, count, error)
+                                  : STEP_STATUS_OK;
+    return status == STEP_STATUS_OK && pass->is_measured
+               ? trace_measure_put(&pass->measure, events, count, error)
+               : status;
 }
 
 /* Evaluates the rules against the measures of the pass and of the baseline. */
@@ -79,12 +88,58 @@ static enum step_status judge(const struct stats_options *options, const char *p
 }
 
 /* Returns false if memory runs out. */
-static bool print(const struct statistics_report *report, bool as_json)
+static bool print_numbers(const struct statistics_report *report, bool as_json)
 {
     if (report->statistics->sample_interval_bytes != 0)
         return as_json ? statistics_print_sampled_json(report, stdout)
                        : statistics_print_sampled(report);
     return as_json ? statistics_print_json(report, stdout) : statistics_print_text(report);
+}
+
+static enum step_status find(struct stats_pass *pass, const char *path, struct input *input,
+                             struct findings *findings, struct step_error *error)
+{
+    *findings = (struct findings){.count = 0};
+    if (!pass->has_findings)
+        return STEP_STATUS_OK;
+    enum step_status status = findings_pass_finish(&pass->findings, error);
+    const struct findings_evidence evidence = {
+        .source = input->source,
+        .lives = pass->findings.has_lives ? &pass->findings.lives : NULL,
+        .leaks = &pass->findings.leaks,
+        .simulation = pass->findings.simulation,
+        .path = strcmp(path, "-") != 0 && input->source->content == TRACE_OF_GRAPHS ? path : NULL,
+        .not_probed = pass->statistics.not_probed};
+    if (status == STEP_STATUS_OK && !findings_make(&evidence, findings))
+        status = no_memory(error);
+    return status;
+}
+
+static void put_findings(const void *findings, struct json_output *json)
+{
+    findings_put_json(findings, json);
+}
+
+/* Prints the findings and the numbers. */
+static enum step_status print(const struct stats_options *options, const char *path,
+                              struct input *input, struct stats_pass *pass,
+                              struct step_error *error)
+{
+    struct findings findings;
+    const struct statistics_report report = {.statistics = &pass->statistics,
+                                             .path = path,
+                                             .top = options->top,
+                                             .order = options->order,
+                                             .put_more = pass->has_findings ? put_findings : NULL,
+                                             .user = &findings};
+    if (options->gates.is_quiet)
+        return STEP_STATUS_OK;
+    enum step_status status = find(pass, path, input, &findings, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (!options->json)
+        findings_print(&findings);
+    return print_numbers(&report, options->json) ? STEP_STATUS_OK : no_memory(error);
 }
 
 static enum step_status add_up(const struct stats_options *options, const char *path,
@@ -96,8 +151,12 @@ static enum step_status add_up(const struct stats_options *options, const char *
     statistics->lacks_existing =
         trace_lacks_existing(event_source_property(input->source, "existing").unshown);
     statistics->has_no_clock = !event_source_has_times(input->source);
+    statistics->deaths.are_of_program = input->source->content == TRACE_OF_ALLOCATIONS;
     pass->is_measured = options->gates.count > 0;
+    pass->has_findings = event_selection_is_all(&options->selected) && !options->gates.is_quiet &&
+                         event_source_sample_interval(input->source) == 0;
     bool ok = !pass->is_measured || trace_measure_init(&pass->measure, input->source);
+    ok = (!pass->has_findings || findings_pass_init(&pass->findings, input->source)) && ok;
     if (ok) {
         enum step_status status = statistics_sampled_init(statistics, input->source, &error);
         if (status == STEP_STATUS_OK && pass->is_measured)
@@ -112,11 +171,9 @@ static enum step_status add_up(const struct stats_options *options, const char *
         if (status != STEP_STATUS_OK)
             return report_error(&error);
         statistics_finish(statistics);
-        const struct statistics_report report = {
-            .statistics = statistics, .path = path, .top = options->top, .order = options->order};
-        ok = options->gates.is_quiet || print(&report, options->json);
-    }
-    if (ok) {
+        status = print(options, path, input, pass, &error);
+        if (status != STEP_STATUS_OK)
+            return report_error(&error);
         enum step_status judged =
             pass->is_measured ? judge(options, path, input, pass) : STEP_STATUS_OK;
         enum step_status damage = input_report_damage(input);
@@ -143,6 +200,8 @@ static enum step_status run(const struct stats_options *options, const struct ar
     statistics_reset(&pass.statistics);
     if (pass.is_measured)
         trace_measure_reset(&pass.measure);
+    if (pass.has_findings)
+        findings_pass_reset(&pass.findings);
     input_close(&input);
     return status;
 }

@@ -20,6 +20,15 @@ public class Waits {
     }
 }
 
+class Keeps {
+    static final java.util.List<long[]> kept = new java.util.ArrayList<>();
+
+    public static void main(String[] args) {
+        for (int i = 0; i < 1000; i++)
+            kept.add(new long[8]);
+    }
+}
+
 class Prints {
     static Object kept;
 
@@ -81,13 +90,30 @@ def handlers():
 
 def stacks():
     """A report has call stacks, of as many frames as were asked for; -f is -o."""
-    for words, frames in ((['--report'], '16'), (['--report', '--stack', '4'], '4'), (['--report', '-Ostack=0'], '0'), ([], '0')):
+    for words, frames in ((['--report'], '64'), (['--report', '--stack', '4'], '4'), (['--report', '-Ostack=0'], '0'), ([], '0')):
         steptrace('record', *words, '-f', 'stacks.step', '-O', 'overwrite=yes', '-Oexisting=no', JAVA, '-Xmx64m', 'Waits')
         info = subprocess.run([STEPTRACE, 'info', '--json', 'stacks.step'], capture_output=True, check=True).stdout
         asked = json.loads(info)['properties'].get('stack', '0')
         require(asked == frames, f'{words}: stack={asked}')
     steptrace('heap', '--by', 'site', 'stacks.step', says='steptrace record --stack=16 java')
     steptrace('record', '--stack=1025', JAVA, 'Waits', code=2, says='at most 1024')
+
+
+def snapshots():
+    """What keeps objects alive is known after the command of README, unless that is not wanted or would take too long."""
+    words = ('record', '--report', '-o', 'kept.step', '-O', 'overwrite=yes')
+    steptrace(*words, JAVA, '-Xmx64m', 'Keeps')
+    out = subprocess.run([STEPTRACE, 'paths', 'kept.step', '--class', 'long[]', '--json'], capture_output=True, check=True).stdout
+    paths = {(path['objects'], path['path'][0]) for path in json.loads(out)['paths']}
+    require((1000, 'static field Keeps.kept') in paths, f'who keeps them: {paths}')
+    page = pathlib.Path('kept.html').read_text(encoding='utf-8')
+    require('"retained":{' in page and 'Keeps.main(' in page, 'the page does not have it')
+    subprocess.run([STEPTRACE, 'heap', '--retained', 'kept.step'], check=True, stdout=subprocess.DEVNULL)
+    for more in (['--no-snapshot'], ['-O', 'snapshot=end:1ms'], ['-O', 'events=alloc'], ['-O', 'engine=sampled']):
+        done = subprocess.run([STEPTRACE, *words, *more, JAVA, '-Xmx64m', 'Keeps'], capture_output=True, text=True, check=True)
+        require(('no snapshot of references at the end' in done.stderr) == (more[-1] == 'snapshot=end:1ms'), f'{more}: {done.stderr}')
+        sampled = 'engine=sampled' in more
+        steptrace('paths', 'kept.step', '--class', 'long[]', code=3 if sampled else 1, says='sample' if sampled else 'record --report')
 
 
 def summaries():
@@ -173,6 +199,7 @@ def main():
         record()
         handlers()
         stacks()
+        snapshots()
         summaries()
         links()
         pages()

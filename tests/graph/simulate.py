@@ -171,17 +171,20 @@ class Program:
                     self.edges[holder][key] = 0
 
     def roots(self):
-        """What nothing holds is held by a frame, or dead."""
+        """The static fields' objects; and those without a holder, which a frame holds, or which are
+        dead."""
         held = {t for edges in self.edges.values() for k, t in edges.items() if k != ('f', REFERENT)}
         statics = {t for t in self.edges[0].values() if t}
-        return statics | {o for o in self.edges if o and o not in held}
+        return statics, {o for o in self.edges if o and o not in held}
 
     def retained(self):
-        """object -> all that cannot be come to without it, itself among them."""
-        roots = self.roots()
-        all_of_it = self.reach(roots)
+        """object -> all that cannot be come to without it, itself among them.  A frame holds nothing
+        that a static field holds."""
+        statics, frames = self.roots()
+        kept = self.reach(statics)
+        all_of_it = kept | self.reach(frames)
 
-        def without(objects):
+        def reach_without(roots, objects):
             seen, todo = set(), [r for r in roots if r not in objects]
             while todo:
                 at = todo.pop()
@@ -190,20 +193,26 @@ class Program:
                 seen.add(at)
                 todo += [t for k, t in self.edges[at].items()
                          if t and t not in objects and k != ('f', REFERENT)]
-            return all_of_it - seen
+            return seen
+
+        def without(objects):
+            return all_of_it - reach_without(statics, objects) - (reach_without(frames, objects) - kept)
         return all_of_it, without
 
     def ways(self):
         """object -> how many references from a root; those that cannot be come to are not there."""
-        found, at = {r: 1 for r in self.roots()}, sorted(self.roots())
-        while at:
-            then = []
-            for o in at:
-                for k, t in self.edges[o].items():
-                    if t and k != ('f', REFERENT) and t not in found:
-                        found[t] = found[o] + 1
-                        then.append(t)
-            at = then
+        found = {}
+        for roots in self.roots():
+            at = sorted(roots - set(found))
+            found.update({r: 1 for r in at})
+            while at:
+                then = []
+                for o in at:
+                    for k, t in self.edges[o].items():
+                        if t and k != ('f', REFERENT) and t not in found:
+                            found[t] = found[o] + 1
+                            then.append(t)
+                at = then
         return found
 
     def step(self):

@@ -24,6 +24,11 @@ public class ReportSites {
         return new long[16];
     }
 
+    /** Deeper than the 16 frames that are recorded. */
+    static byte[] deep(int depth) {
+        return depth == 0 ? new byte[4096] : deep(depth - 1);
+    }
+
     /** A leak: 100 records more at each of nine collections. */
     static void leak() {
         for (int round = 0; round < 9; round++) {
@@ -42,6 +47,9 @@ public class ReportSites {
             Thread worker = new Thread(() -> leaked.add(new long[1]), "http-nio-127.0.0.1-18080-executor-of-requests-" + i);
             worker.start();
             worker.join();
+        }
+        for (int i = 0; i < 50; i++) {
+            kept.add(deep(30));
         }
         leak();
         hold();

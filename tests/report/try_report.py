@@ -34,6 +34,8 @@ PROBE = r"""
   seen.found = rows("class-table");
   const tree = document.querySelector("#flame-graph [role=tree]");
   seen.boxes = tree.children.length;
+  seen.cutStacks = [...tree.children].filter((box) => box.node.isCut).map((box) => [box.node.name, box.node.children.map((child) => child.name)]);
+  seen.cutHint = document.querySelector("#flame-graph [role=status]").textContent;
   seen.boxLabels = [...tree.children].map((box) => [box.textContent, box.node.name]);
   key(tree.querySelector('li[tabindex="0"]'), "ArrowDown");
   seen.focused = document.activeElement.node.name;
@@ -72,12 +74,32 @@ PROBE = r"""
   drag("pointerup", .7);
   seen.dragged = document.querySelector("#range [role=status]").textContent;
   seen.wide = document.documentElement.scrollWidth <= innerWidth;
+  const boxes = [...document.querySelectorAll(".scroll, .flame")];
+  seen.scrolls = boxes.filter((box) => box.scrollHeight > box.clientHeight + 1).length;
+  seen.hidden = boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.getAttribute("aria-label"));
+  seen.order = [...document.querySelectorAll("main > section")].map((section) => section.id);
+  seen.findings = [...document.querySelectorAll(".findings li")].map((item) => [item.textContent, item.querySelector("a").hash]);
   const region = document.querySelector("#retained-site-table [role=region]");
   seen.kept = {sites: rows("retained-site-table"), label: region.getAttribute("aria-label"), tab: region.tabIndex,
     hint: document.getElementById("retained-hint").textContent, deaths: document.getElementById("lifetimes-hint").textContent};
   seen.collectors = {rows: rows("collector-table"), hint: document.getElementById("collectors-hint").textContent};
   type("retained-class-table", "java.util.arraylist");
   seen.kept.classes = rows("retained-class-table");
+  /* Where a line of a name ends, its text has a place for it. */
+  const broken = (cell) => {
+    const range = document.createRange(), walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let node; (node = walker.nextNode()) !== null;) {
+      range.selectNodeContents(node);
+      const word = /\w+/g;
+      for (let found; (found = word.exec(node.data)) !== null;) {
+        range.setStart(node, found.index);
+        range.setEnd(node, found.index + found[0].length);
+        if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) return true;
+      }
+    }
+    return false;
+  };
+  seen.broken = [...document.querySelectorAll("tbody th.name")].filter(broken).map((cell) => cell.textContent);
   seen.labels = [...document.querySelectorAll("svg[role=img]")].every((one) => one.getAttribute("aria-label"));
   key(chart, "Escape");
   const bars = [...document.querySelectorAll("#lifetime-chart rect")].map((bar) => Number(bar.getAttribute("width")));
@@ -233,6 +255,14 @@ COMPARE_PROBE = r"""
 """
 
 
+COMPARE_PHONE_PROBE = r"""
+<script>
+parent.postMessage({width: innerWidth, hidden: document.getElementById("totals").scrollWidth - document.getElementById("totals").clientWidth,
+  wide: document.documentElement.scrollWidth <= innerWidth}, "*");
+</script>
+"""
+
+
 def seen_in(options, page, probe, frame="PAGE"):
     page = page.replace("</body>", probe + "</body>")
     if frame != "PAGE":
@@ -240,7 +270,7 @@ def seen_in(options, page, probe, frame="PAGE"):
     with open("probe.html", "w", encoding="utf-8") as file:
         file.write(page.replace("TELL", TELL))
     command = [options.chromium, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-               "--user-data-dir=" + os.path.abspath("profile"), "--window-size=1200,2400"]
+               "--user-data-dir=" + os.path.abspath("profile"), "--window-size=1280,2400"]
     shown = subprocess.run(command + ["--virtual-time-budget=4000", "--dump-dom",
                                       "file://" + os.path.abspath("probe.html")],
                            check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -270,6 +300,9 @@ def browse_comparison(options):
     expect_that("a box tells of both sides", "before" in seen["box"] and "change" in seen["box"], seen["box"])
     expect_that("classes", seen["classes"] > 5, seen["classes"])
     expect("no sideways scrolling", seen["wide"], True)
+    phone = seen_in(options, page, COMPARE_PHONE_PROBE, PHONE)
+    if phone is not None:
+        expect("the comparison's summary on a phone", phone, {"width": 390, "hidden": 0, "wide": True})
 
 
 LINKS_PROBE = r"""
@@ -349,7 +382,7 @@ def browse(options, page, data):
         return
     expect("title", seen["title"], "run.step \u2013 StepTrace")
     expect("sections", seen["sections"], 12)
-    expect("class rows", seen["classes"], min(100, len(data["classes"])))
+    expect("class rows", seen["classes"], min(20, len(data["classes"])))
     expect("largest class", seen["largest"], "byte[]")
     expect("sorted", seen["sorted"], "ascending")
     expect("names in order", seen["names"], sorted(seen["names"]))
@@ -357,6 +390,11 @@ def browse(options, page, data):
     expect_that("boxes", seen["boxes"] > 10, seen["boxes"])
     cut = [label for label, name in seen["boxLabels"] if label not in ("", name) and "(" in name]
     expect_that("labels end in method and line", all(re.search(r"(:\d+|[^)])$", label) and ")" not in label for label in cut), cut[:5])
+    expect_that("no label begins within a method's name", not any(label.startswith("\u2026") for label in cut), cut[:5])
+    expect("stacks that are cut are below one node", [name for name, _ in seen["cutStacks"]], ["(stack cut at 16 frames)"])
+    expect_that("deep stacks are cut, and no others", any(name.startswith("ReportSites.deep(") for name in seen["cutStacks"][0][1]) and
+                not any(re.match(r"ReportSites\.main|java\.lang\.Thread\.run", name) for name in seen["cutStacks"][0][1]), seen["cutStacks"])
+    expect_that("the page says so", "stacks cut at 16 frames: " in seen["cutHint"], seen["cutHint"])
     expect_that("zoom", f"zoomed to {seen['focused']}" in seen["zoomed"], seen["zoomed"])
     expect_that("back", "zoomed" not in seen["back"], seen["back"])
     expect_that("found", "found: 1017 KiB" in seen["search"] and seen["marked"] > 0, seen["search"])
@@ -384,8 +422,10 @@ def browse(options, page, data):
                 and "collection that found them dead" in kept["deaths"], kept)
     expect("sizes of young generations", len(seen["collectors"]["rows"]), len(data["collectors"]["rows"]))
     expect_that("the hint of young generations", "promotes" in seen["collectors"]["hint"] or "At most" in seen["collectors"]["hint"], seen["collectors"])
-    row = max(data["retained"]["sites"], key=lambda row: row[3])
-    expect_that("the chunks", row[0].startswith("ReportSites.chunk(ReportSites.java:14) <- ReportSites.hold(ReportSites.java:19)") and row[1:] == [1000, 1040000, 1040000], row)
+    chunks = [row[1:] for row in data["retained"]["sites"] if row[0].startswith("ReportSites.chunk(ReportSites.java:14) <- ReportSites.hold(ReportSites.java:19)")]
+    expect("the chunks", chunks, [[1000, 1040000, 1040000]])
+    largest = max(data["retained"]["sites"], key=lambda row: row[3])
+    expect_that("the array that holds them", "java/util/ArrayList.grow(" in largest[0] and largest[3] > 1040000, largest)
 
 
     expect_that("bars of lifetimes", seen["bars"]["all"] >= seen["bars"]["wide"] > 1, seen["bars"])
@@ -402,6 +442,12 @@ def browse(options, page, data):
     expect("a curve for each leak", seen["curves"], len(seen["leaks"]))
     expect_that("the command line is folded", not seen["command"][0] and "ReportSites" in seen["command"][1], seen["command"])
     expect("labels that are cut end in method and line", seen["cut"], True)
+    expect("boxes that scroll within the page", seen["scrolls"], 0)
+    expect("tables with columns that are hidden", seen["hidden"], [])
+    expect_that("threads come before simulations", seen["order"].index("threads") < seen["order"].index("collectors"), seen["order"])
+    expect("the findings and their sections", [text for text, _ in seen["findings"]], [one["text"] for one in data["findings"]])
+    expect_that("links of the findings", all(hash[1:] in seen["order"] + ["about"] for _, hash in seen["findings"]), seen["findings"])
+    expect("names that break inside a word", seen["broken"], [])
     phone = seen_in(options, page, PHONE_PROBE, PHONE)
     if phone is not None:
         expect_that("a phone", phone["width"] == 390 and phone["wide"], phone["width"])

@@ -446,7 +446,7 @@ static const struct format_options *const native_options[] = {&table_options, NU
 
 const struct trace_format format_parquet = {
     .name = "parquet",
-    .help = "Parquet, a directory of table=T/run=R",
+    .help = "Parquet, directories table=T/run=R",
     .needs = FORMAT_NEEDS_TABLES,
     .options = parquet_options,
     .write = write_tables,

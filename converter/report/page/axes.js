@@ -28,6 +28,10 @@ function cutLeft(text, most) {
   return text.length <= most ? text : most < 2 ? "" : "\u2026" + text.slice(text.length - most + 1);
 }
 
+function cutRight(text, most) {
+  return text.length <= most ? text : most < 2 ? "" : text.slice(0, most - 1) + "\u2026";
+}
+
 /* Returns round marks on an axis up to `most`. */
 function marks(most, wanted, base) {
   let unit = 1;

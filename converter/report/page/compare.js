@@ -34,7 +34,7 @@ function heapCharts() {
   byId("heaps").replaceChildren();
   const longest = Math.max(1, ...data.runs.map((run) => run.last_ns - run.first_ns));
   const top = Math.max(1, ...data.runs.flatMap((run) => run.most));
-  if (top === 1) return explain("heaps", "The traces tell of no sizes.");
+  if (top === 1) return explain("heaps", "The traces have no sizes.");
   for (const [title, runs] of [["Before", before], ["After", after]]) {
     const HEIGHT = 210, BOTTOM = 26, TOP = 18;
     const x = (ns) => LEFT + (WIDTH - LEFT - RIGHT) * Math.min(1, ns / longest);
@@ -76,7 +76,7 @@ function showFlame() {
 }
 
 function showTable(id, key, title, rows, metric, others) {
-  if (rows.length === 0) return explain(id, "Nothing changed, or the traces do not tell.");
+  if (rows.length === 0) return explain(id, "No change, or not recorded.");
   const column = (name, side, title_, first) => ({title: title_, of: (row) => (row[name] || NOTHING)[side], show: side === "change" ? signed(unitOf(name)) : unitOf(name), first});
   sortableTable(id, title + "; what changed most first", [
     {title, of: (row) => key === "class" ? javaName(row[key]) : key === "method" ? methodName(row[key]) : row[key], text: true},

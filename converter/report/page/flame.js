@@ -5,6 +5,18 @@
  */
 const ROW_HEIGHT = 19, LETTER = 7.3;
 
+/* Returns a node below the root for the stacks whose callers were not recorded: they are not siblings of those that begin
+ * where threads do. */
+function joinCut(nodes, sites, cut) {
+  const joined = {name: "(stack cut at " + sites.stack_limit + " frames)", parent: nodes[0], own: 0, sum: 0, other: 0, children: [], depth: 1, isCut: true};
+  for (const i of cut) {
+    joined.sum += nodes[i].sum;
+    joined.other += nodes[i].other;
+  }
+  if (joined.sum > 0) nodes[0].children.push(joined);
+  return joined;
+}
+
 /* Builds nodes with children; a node's sums include all its children. */
 function buildTree(one) {
   const sites = data.sites, own = one.values || sites[one.column];
@@ -16,8 +28,9 @@ function buildTree(one) {
     nodes[sites.parent[i]].sum += nodes[i].sum;
     nodes[sites.parent[i]].other += nodes[i].other;
   }
+  const cut = new Set(sites.cut), aboveCut = joinCut(nodes, sites, cut);
   for (let i = 1; i < nodes.length; i++) {
-    const parent = nodes[sites.parent[i]];
+    const parent = cut.has(i) ? aboveCut : nodes[sites.parent[i]];
     nodes[i].parent = parent;
     nodes[i].depth = parent.depth + 1;
     if (nodes[i].sum > 0) parent.children.push(nodes[i]);
@@ -53,15 +66,15 @@ function invertTree(root) {
   return top;
 }
 
-/* Returns a frame's name in at most so many letters: whole, or as Class.method:line, of which the end
- * stays.  "com/acme/Shop.order(Shop.java:17)" is never cut to "va:17)". */
+/* Returns a frame's name in at most so many letters: whole, as Class.method:line, method:line, method,
+ * or the beginning of the method.  "com/acme/Shop.order(Shop.java:17)" is never cut to "va:17)". */
 function frameLabel(name, letters) {
   if (name.length <= letters) return name;
-  const parts = /^(.*?)\(([^()]*?)(?::(\d+))?\)$/.exec(name);
-  if (parts === null) return cutLeft(name, letters);
-  const line = parts[3] === undefined ? "" : ":" + parts[3];
-  const method = parts[1].replace(/^.*[./]([^./]+\.[^./]+)$/, "$1") + line;
-  return cutLeft(method, letters);
+  if (name.startsWith("(")) return cutRight(name, letters);
+  const parts = /^(.*?)(?:\(([^()]*?)(?::(\d+))?\)|(@\d+))?$/s.exec(name);
+  const line = parts[4] || (parts[3] === undefined ? "" : ":" + parts[3]);
+  const method = parts[1].replace(/[./+]0x[0-9a-f]+(?=\.)/, "").replace(/^.*[./]([^./]+\.[^./]+)$/, "$1"), short = method.replace(/^.*\./, "");
+  return [method + line, short + line, short].find((label) => label.length <= letters) || cutRight(short, letters);
 }
 
 /* Returns the same colour for the same package. */
@@ -84,7 +97,7 @@ function flameGraph(what) {
   let measure = what.first;
   let inverted = false;
   let wanted = "";
-  let root, zoomed;
+  let root, zoomed, cutSum;
   const list = element("ul", {role: "tree", "aria-label": "Flame graph"});
   const told = element("p", {class: "hint", role: "status"});
   const choose = element("select", {onchange: () => { measure = choose.value; rebuild(); }},
@@ -102,6 +115,7 @@ function flameGraph(what) {
 
   function rebuild() {
     const tree = buildTree(measures[measure]);
+    cutSum = tree.children.filter((node) => node.isCut).reduce((sum, node) => sum + node.sum, 0);
     root = inverted ? invertTree(tree) : tree;
     zoom(root);
   }
@@ -155,6 +169,7 @@ function flameGraph(what) {
     list.style.height = (deepest + 1) * ROW_HEIGHT + "px";
     list.replaceChildren(...boxes);
     const lines = [measures[measure].show(root.sum) + " in all"];
+    if (cutSum > 0) lines.push("stacks cut at " + data.sites.stack_limit + " frames: " + measures[measure].show(cutSum) + " (--stack=N records more)");
     if (zoomed !== root) lines.push("zoomed to " + zoomed.name + ": " + measures[measure].show(zoomed.sum));
     if (wanted !== "") { const sum = found(root); lines.push("found: " + measures[measure].show(sum) + " (" + share(sum, root.sum) + ")"); }
     told.textContent = lines.join("; ");

@@ -13,7 +13,7 @@ function showSummary() {
   byId("subtitle").append(count(summary.events) + " events in " + time(summary.last_ns - summary.first_ns) +
     (data.clock ? "" : "; the trace has no clock, a step ends with each collection"));
   if (command) byId("subtitle").after(element("details", {class: "command"}, element("summary", {}, "Command line"), element("code", {}, command[1])));
-  byId("figures").before(...data.gaps.map((gap) => element("p", {class: "note"}, gap)));
+  showFindings();
   const objects = !hasObjects ? [] : [
     figure("allocated", bytes(summary.allocated_bytes), count(summary.allocated_objects) + " objects"),
     ...(summary.existing_objects > 0 ? [figure("existing", bytes(summary.existing_bytes), count(summary.existing_objects) + " objects, from before the recording")] : []),
@@ -26,8 +26,21 @@ function showSummary() {
   byId("properties").append(...data.properties.flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]));
 }
 
+/* The section with the numbers of each kind of finding. */
+const FINDING_SECTIONS = {allocates: "sites", grows: "leaks", dies: "advice", heap: "collectors", lacks: "about"};
+
+/* The sentences, each with a link to what it is about.  One sentence has the first gap only. */
+function showFindings() {
+  const sentence = (finding) => {
+    const [, head, rest] = /^([^:]*:)(.*)$/s.exec(finding.text);
+    return element("li", {class: finding.kind === "lacks" ? "lacks" : null}, element("a", {href: "#" + FINDING_SECTIONS[finding.kind], onclick: () => { byId("about").open = finding.kind === "lacks"; }}, head), breakable(rest));
+  };
+  if (data.findings.length > 0) byId("figures").before(element("ul", {class: "findings", "aria-label": "Findings"}, data.findings.map(sentence)));
+  byId("properties").before(...data.gaps.map((gap) => element("p", {class: "note"}, gap)));
+}
+
 function showClasses(sums, words, end) {
-  if (data.classes.length === 0) return explain("class-table", "The trace tells of no objects.");
+  if (data.classes.length === 0) return explain("class-table", "The trace has no objects.");
   const inRange = (row, i) => { const [objects, size, alive, aliveSize] = sums.classes[i]; return [row[0], objects, size, row[3], row[4], alive, aliveSize, row[7], row[8]]; };
   const rows = sums ? data.classes.map(inRange).filter((row) => row[1] > 0 || row[5] > 0) : data.classes;
   const when = sums ? " at " + end : at;
@@ -118,10 +131,10 @@ function showAdvice() {
 function showRetained() {
   const kept = data.retained;
   if (kept === null)
-    return explain("retained-site-table", "The trace tells of no references by that moment. Record it with events=alloc+free+thread+reference and stack=16, or with snapshot=end and report it with --at=end.");
-  byId("retained-hint").textContent = "What would go with an object if it went, at " + time(kept.time_ns) + (kept.is_snapshot ? " (a snapshot)" : "") + ": of a line or a class the sum over its objects that no other of the same keeps. "
+    return explain("retained-site-table", "This trace has no references at that moment. record --report takes a snapshot of them at the end, as -O snapshot=end does; for any other moment record events=class+alloc+free+thread+reference.");
+  byId("retained-hint").textContent = "Retained size: the memory freed together with an object, at " + time(kept.time_ns) + (kept.is_snapshot ? " (a snapshot)" : "") + "; of a line or class, the sum over its objects that no other of its objects retains. "
     + count(kept.objects) + " objects, " + bytes(kept.bytes) + ", are reached from roots" + (kept.unreached_objects > 0 ? "; " + count(kept.unreached_objects) + ", " + bytes(kept.unreached_bytes) + ", are not." : ".")
-    + (kept.is_snapshot || data.deaths.dated ? "" : " What is dead and not collected yet is there too, as if a frame held it: steptrace deaths leaves it out.");
+    + (kept.is_snapshot || data.deaths.dated ? "" : " Objects that are dead and not collected yet may be among them, as if a frame held them: steptrace deaths leaves them out.");
   const table = (place, title, name, caption, rows) => sortableTable(place, caption, [
     {title, of: (row) => name(row[0]), text: true},
     {title: "Retained", of: (row) => row[3], show: bytes, first: true},
@@ -147,7 +160,7 @@ function showCollectors() {
   if (kept === null)
     return explain("collector-table", "Not simulated: a part of the trace is shown, the trace has no allocations with sizes, or 1 MiB never fills.");
   const last = kept.rows.filter((row) => row[1] > 0).pop(), first = kept.rows[0], about = kept.is_exact ? "" : "about ";
-  byId("collectors-hint").textContent = "What Serial would have moved with a young generation (-Xmn) of these sizes, as steptrace simulate computes it. "
+  byId("collectors-hint").textContent = "Bytes that the Serial collector would copy and promote for each size of the young generation (-Xmn), simulated. "
     + (first[3] > 0 ? "One of " + bytes(last[0]) + " promotes " + (last[3] > 0 ? about + share(last[3], first[3]) : "none") + " of what " + bytes(first[0]) + " does. " : "")
     + (kept.is_delayed ? "Estimates: collections of the traced run found the deaths, later than the objects died. " : kept.is_exact ? "" : "Estimates: not all deaths are exact. ")
     + "At most " + bytes(kept.minimum) + " lived at one time.";
@@ -191,7 +204,7 @@ const MEASURES = {
 };
 
 function showFlame() {
-  if (!hasObjects) return explain("flame-graph", "The trace tells of no objects.");
+  if (!hasObjects) return explain("flame-graph", "The trace has no objects.");
   return flameGraph({measures: MEASURES, first: data.moment.live_bytes > 0 ? "moment_bytes" : "allocated_bytes",
     hint: "A box is a frame, as wide as what was allocated in it and in what it called.", color: (node) => flameColor(node.name)});
 }

@@ -3,7 +3,7 @@
  * Tables that sort by any column and can be searched by name.  Rows are added to the page on
  * demand.
  */
-const ROWS_AT_ONCE = 100;
+const ROWS_AT_ONCE = 20;
 
 /* columns: [{title, of(row), show(value, row), text, first, fixed, open(row), opens(row)}]; rows:
  * any values. `open` makes the content below a row when its name is pressed (if it `opens`).  A
@@ -34,7 +34,8 @@ function sortableTable(place, caption, columns, rows) {
   }
 
   function cell(column, row) {
-    const shown = column.show ? column.show(column.of(row), row) : column.of(row);
+    const value = column.show ? column.show(column.of(row), row) : column.of(row);
+    const shown = column.text && typeof value === "string" ? breakable(value) : value;
     const content = column.open && (!column.opens || column.opens(row)) ? element("button", {type: "button", class: "open", "aria-expanded": "false", onclick: (event) => toggle(event.currentTarget, column, row)}, shown) : shown;
     return column.text ? element("th", {scope: "row", class: "name"}, content) : element("td", {}, content);
   }

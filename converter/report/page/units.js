@@ -48,12 +48,12 @@ const siteName = (site) => site.replaceAll("/", ".");
  * has the file and --source-url says where sources are. */
 function frameItem(text) {
   const place = data.source_url === null ? null : /^(.*?)([^.]+)\.[^.(]+\(([^()]+):(\d+)\)$/.exec(text);
-  if (place === null) return element("li", {}, text);
+  if (place === null) return element("li", {}, breakable(text));
   /* Names may have unpaired surrogates, which cannot be encoded, and what replaceAll() interprets. */
   const path = (place[1].replaceAll(".", "/") + place[3]).replace(/\p{Surrogate}/gu, "\ufffd");
   const encoded = path.split("/").map(encodeURIComponent).join("/");
   const address = data.source_url.replaceAll("{path}", () => encoded).replaceAll("{line}", place[4]);
-  return element("li", {}, element("a", {href: address, rel: "noopener noreferrer"}, text));
+  return element("li", {}, element("a", {href: address, rel: "noopener noreferrer"}, breakable(text)));
 }
 
 /* Formats "a/B.m(ILjava/lang/String;)V" as "a.B.m(int, String)". */
@@ -66,6 +66,13 @@ function methodName(text) {
     return type[0] === "[" ? name : name.slice(0, -2);
   });
   return siteName(text.slice(0, at)) + "(" + short.join(", ") + ")";
+}
+
+/* Returns a name in pieces with places between them where a line may break: after a dot, slash, dollar sign or bracket, never
+ * inside a word, unless it is longer than any line. */
+function breakable(name) {
+  const pieces = name.split(/(?<=[./$(]|\w{60})(?=\w)/);
+  return pieces.flatMap((piece, i) => i === 0 ? [piece] : [element("wbr"), piece]);
 }
 
 function element(name, attributes, ...children) {

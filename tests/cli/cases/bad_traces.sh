@@ -12,7 +12,7 @@ printf '<hotspot_log>\n<hotspot_log_done/>\n</hotspot_log>\n' >jit.log
 traces="$data/traces/layouts.step native-no-frees.hatf.txt $data/traces/drops.step cut.step $data/heap.hatf.txt $data/sampled.bin
     $data/closed.txt empty.step native-empty.hatf.txt nothing.step"
 # The lines of the output that tell what it is worth.
-worth='^(ALD|AOA|GMD|deaths|generations)|estimate|unknown|none|upper bound|at most'
+worth='^(ALD|AOA|GMD|death times|generations)|estimate|unknown|none|upper bound|at most'
 while read -r words; do
     for trace in $traces; do
         steptrace $words $trace >out 2>err

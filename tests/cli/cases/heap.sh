@@ -20,6 +20,8 @@ for verb in heap report; do
     steptrace $verb $data/traces/shop-1.step --at 378ms $([ $verb = report ] && echo -o page.html)
     echo $?
 done
+echo "-- at the end of a JVM there is garbage that no collection has found"
+for at in end 377ms; do steptrace heap $data/traces/shop-1.step --at $at --top 1 | sed -n 2p; done
 steptrace stats $data/traces/shop-1.step --alive-at 1s
 echo $?
 steptrace heap $data/traces/shop-1.step --at 377ms --top 1 | head -n 1

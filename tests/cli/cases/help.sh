@@ -6,3 +6,10 @@ for verb in record convert dump info check stats recover; do
     steptrace help $verb | cmp - <(steptrace $verb -h)
 done
 steptrace version | sed 's/[0-9.]*$/N/; q'
+echo "-- no line is longer than a terminal of 80 columns"
+{
+    steptrace help
+    for verb in $(steptrace help | sed -n 's/^  \([a-z-]*\)  .*/\1/p'); do
+        steptrace $verb --help
+    done
+} | awk 'length > 80'

@@ -144,6 +144,20 @@ static void test_references(void)
     CU_ASSERT_FALSE(options_parse(&options, "collect=1m,engine=jvmti"));
     CU_ASSERT_FALSE(options_parse(&options, "snapshot=end,events=alloc"));
     CU_ASSERT_FALSE(options_parse(&options, "snapshot=middle"));
+    CU_ASSERT_FALSE(options_parse(&options, "snapshot=end:0s"));
+    CU_ASSERT_TRUE_FATAL(options_parse(&options, "snapshot=end:1s"));
+    CU_ASSERT_EQUAL(options.snapshots, SNAPSHOT_END);
+    CU_ASSERT_EQUAL(options.snapshot_most_ns, UINT64_C(1000000000));
+    CU_ASSERT_TRUE_FATAL(options_parse(&options, "snapshot=end:1s,snapshot=start"));
+    CU_ASSERT_EQUAL(options.snapshots, SNAPSHOT_START);
+    CU_ASSERT_EQUAL(options.snapshot_most_ns, 0);
+    static const char *const without[] = {
+        "snapshot=end:1s,events=alloc", "snapshot=end:1s,resolution=none",
+        "snapshot=end:1s,engine=sampled", "snapshot=end:1s,window=10s"};
+    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
+        CU_ASSERT_TRUE(options_parse(&options, without[i]));
+        CU_ASSERT_EQUAL(options.snapshots, 0);
+    }
     CU_ASSERT_FALSE(options_parse(&options, "snapshot=every:0s"));
     CU_ASSERT_FALSE(options_parse(&options, "snapshot="));
     CU_ASSERT_FALSE(options_parse(&options, "collect=-1"));

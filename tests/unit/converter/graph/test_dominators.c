@@ -85,7 +85,8 @@ static void compare(const struct sample *sample, uint64_t seed)
     uint8_t all[NODES_MOST + GRAPH_FIRST_NODE], rest[NODES_MOST + GRAPH_FIRST_NODE];
     struct dominators tree;
     uint32_t reached = 0, wrong = 0;
-    CU_ASSERT_TRUE_FATAL(dominators_find(&sample->graph, sample->roots, sample->root_count, &tree));
+    CU_ASSERT_TRUE_FATAL(dominators_find(&sample->graph, sample->roots, sample->root_count,
+                                         sample->root_count, &tree));
     reach(sample, 0, all);
     for (size_t i = 0; i < sizeof all; i++)
         reached += all[i];
@@ -134,7 +135,7 @@ static void test_chain(void)
             object_graph_set(&graph, node, 1, i + 1 < LENGTH ? node + 1 : root, &before));
         CU_ASSERT_TRUE(object_graph_set(&graph, node, 0, i > 0 ? node - 1 : root, &before));
     }
-    CU_ASSERT_TRUE_FATAL(dominators_find(&graph, &root, 1, &tree));
+    CU_ASSERT_TRUE_FATAL(dominators_find(&graph, &root, 1, 1, &tree));
     CU_ASSERT_EQUAL_FATAL(tree.count, LENGTH + 1);
     for (uint32_t v = 1; v < tree.count; v++)
         CU_ASSERT_EQUAL(tree.idom[v], v - 1);
@@ -147,7 +148,7 @@ static void test_nothing(void)
     struct object_graph graph;
     struct dominators tree;
     CU_ASSERT_TRUE_FATAL(object_graph_init(&graph, false, false));
-    CU_ASSERT_TRUE_FATAL(dominators_find(&graph, NULL, 0, &tree));
+    CU_ASSERT_TRUE_FATAL(dominators_find(&graph, NULL, 0, 0, &tree));
     CU_ASSERT_EQUAL(tree.count, 1);
     dominators_reset(&tree);
     object_graph_reset(&graph);

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the sentences.  Each has a limit below which it says nothing. */
+#include "converter/findings/findings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/quantity.h"
+#include "converter/graph/paths.h"
+#include "converter/heap/heap_sites.h"
+#include "converter/records/record_dump.h"
+#include "format/core/grow.h"
+#include "format/json/json_output.h"
+
+const char *const finding_words[FINDING_KINDS] = {
+    [FINDING_ALLOCATES] = "allocates", [FINDING_GROWS] = "grows", [FINDING_DIES] = "dies",
+    [FINDING_HEAP] = "heap",           [FINDING_LACKS] = "lacks",
+};
+
+/* Limits. */
+#define SHARE_LEAST 0.1                   /* of all bytes allocated */
+#define BYTES_LEAST (UINT64_C(1) << 20)   /* allocated, by a place or in all */
+#define DEAD_SHARE_LEAST 0.95             /* of the bytes whose fate is known */
+#define GROWTH_LEAST (UINT64_C(64) << 10) /* over all collections */
+#define GROWTH_SHARE_LEAST 0.05           /* of what was alive at the end */
+#define FIT_LEAST 0.8
+#define COLLECTIONS_LEAST 3u
+#define SURVIVED_LEAST UINT64_C(3) /* collections, as `steptrace leaks` */
+#define HEAP_TIMES_LEAST 2u        /* a limit of the heap as large as what was enough is right */
+
+struct finding_names {
+    struct heap_sites sites;  /* call stacks */
+    struct heap_sites places; /* lines, whatever their callers */
+};
+
+enum { NAME_TEXT = 600 };
+
+/* ---- names ---- */
+
+/* Writes a class as in Java source: java.lang.String, int[]. */
+static void put_class(struct step_bytes name, char out[NAME_TEXT])
+{
+    static const char primitives[] = "ZBCSIJFD";
+    static const char *const words[] = {"boolean", "byte", "char",  "short",
+                                        "int",     "long", "float", "double"};
+    size_t dimensions = 0, used = 0;
+    while (dimensions < name.length && name.data[dimensions] == '[')
+        dimensions++;
+    struct step_bytes inner = {name.data + dimensions, name.length - dimensions};
+    const char *primitive =
+        dimensions > 0 && inner.length == 1 ? strchr(primitives, inner.data[0]) : NULL;
+    if (primitive != NULL && *primitive != '\0')
+        inner = step_text(words[primitive - primitives]);
+    else if (dimensions > 0 && inner.length > 2 && inner.data[0] == 'L')
+        inner = (struct step_bytes){inner.data + 1, inner.length - 2};
+    for (size_t i = 0; i < inner.length && used + 64 < NAME_TEXT; i++)
+        out[used++] = inner.data[i] == '/' ? '.' : (char) inner.data[i];
+    for (size_t i = 0; i < dimensions && used + 3 < NAME_TEXT; i++) {
+        out[used++] = '[';
+        out[used++] = ']';
+    }
+    out[used] = '\0';
+}
+
+/* Writes " at com.acme.Shop.order(Shop.java:17)", or nothing for the root. */
+static void put_place(const struct heap_sites *sites, uint32_t site, char out[NAME_TEXT])
+{
+    char text[HEAP_SITE_TEXT];
+    out[0] = '\0';
+    if (site == 0)
+        return;
+    size_t length = heap_site_print(sites, site, text, sizeof text);
+    for (size_t i = 0; i < length && text[i] != '('; i++)
+        if (text[i] == '/')
+            text[i] = '.';
+    snprintf(out, NAME_TEXT, " at %.*s", length < NAME_TEXT - 8 ? (int) length : NAME_TEXT - 8,
+             text);
+}
+
+static bool is_of_jdk(const struct trace_names *names, uint32_t method_id)
+{
+    static const char *const packages[] = {"java/", "javax/", "jdk/", "sun/"};
+    struct step_bytes name =
+        trace_class_of(names, trace_method_of(names, method_id)->class_id)->name;
+    for (size_t i = 0; i < sizeof packages / sizeof packages[0]; i++) {
+        size_t length = strlen(packages[i]);
+        if (name.length > length && memcmp(name.data, packages[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Returns the innermost line of the program's own code, or of the JDK if there is none, as a
+ * place. */
+static uint32_t place_of_site(const struct heap_sites *sites, uint32_t site,
+                              struct heap_sites *places)
+{
+    uint32_t own = site;
+    while (own != 0 && is_of_jdk(sites->names, sites->items[own].method_id))
+        own = sites->items[own].parent;
+    own = own != 0 ? own : site;
+    return own == 0 ? 0 : heap_sites_put_place(places, &sites->items[own]);
+}
+
+static struct finding *add(struct findings *out, enum finding_kind kind)
+{
+    struct finding *finding = &out->items[out->count++];
+    *finding = (struct finding){.kind = kind};
+    return finding;
+}
+
+/* ---- what allocates most, and what dies at once ---- */
+
+/* Objects of a class from a line. */
+struct place_life {
+    uint32_t place, class_id;
+    struct site_amount born, decided, old;
+};
+
+static void add_amount(struct site_amount *to, const struct site_amount *from)
+{
+    to->objects += from->objects;
+    to->bytes += from->bytes;
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct place_life *a = left, *b = right;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    return (a->class_id > b->class_id) - (a->class_id < b->class_id);
+}
+
+static size_t merge_places(struct place_life *places, size_t count)
+{
+    size_t kept = 0;
+    qsort(places, count, sizeof *places, by_place);
+    for (size_t i = 1; i < count; i++) {
+        if (by_place(&places[kept], &places[i]) != 0) {
+            places[++kept] = places[i];
+            continue;
+        }
+        add_amount(&places[kept].born, &places[i].born);
+        add_amount(&places[kept].decided, &places[i].decided);
+        add_amount(&places[kept].old, &places[i].old);
+    }
+    return count > 0 ? kept + 1 : 0;
+}
+
+/* Returns NULL if memory runs out. */
+static struct place_life *find_places(const struct site_lives *lives, struct finding_names *names,
+                                      size_t *count)
+{
+    struct place_life *places = calloc(lives->count + 1, sizeof *places);
+    for (size_t i = 0; places != NULL && i < lives->count; i++) {
+        const struct site_life *life = &lives->items[i];
+        uint32_t site = heap_sites_of_frame(&names->sites, life->key.stack_id);
+        places[i] = (struct place_life){.place = place_of_site(&names->sites, site, &names->places),
+                                        .class_id = life->key.class_id,
+                                        .born = life->born,
+                                        .decided = life->decided,
+                                        .old = life->old};
+    }
+    *count = places != NULL ? merge_places(places, lives->count) : 0;
+    return places;
+}
+
+static bool dies_at_once(const struct place_life *place)
+{
+    return 2 * place->decided.bytes >= place->born.bytes &&
+           (double) (place->decided.bytes - place->old.bytes) >=
+               DEAD_SHARE_LEAST * (double) place->decided.bytes;
+}
+
+static const struct place_life *largest(const struct place_life *places, size_t count,
+                                        bool (*is_one)(const struct place_life *place))
+{
+    const struct place_life *most = NULL;
+    for (size_t i = 0; i < count; i++)
+        if ((is_one == NULL || is_one(&places[i])) &&
+            (most == NULL || places[i].born.bytes > most->born.bytes))
+            most = &places[i];
+    return most;
+}
+
+static double share_of(const struct place_life *place, const struct site_lives *lives)
+{
+    return (double) place->born.bytes / (double) lives->born.bytes;
+}
+
+static bool is_large(const struct place_life *place, const struct site_lives *lives)
+{
+    return place != NULL && place->born.bytes >= BYTES_LEAST &&
+           share_of(place, lives) >= SHARE_LEAST;
+}
+
+static void name_place(const struct finding_names *names, const struct place_life *place,
+                       char class[NAME_TEXT], char at[NAME_TEXT])
+{
+    put_class(trace_class_of(names->sites.names, place->class_id)->name, class);
+    put_place(&names->places, place->place, at);
+}
+
+static void find_allocated(const struct site_lives *lives, const struct finding_names *names,
+                           const struct place_life *places, size_t count, struct findings *out)
+{
+    char class[NAME_TEXT], at[NAME_TEXT];
+    const struct place_life *most = largest(places, count, NULL);
+    if (!is_large(most, lives))
+        return;
+    name_place(names, most, class, at);
+    snprintf(add(out, FINDING_ALLOCATES)->text, FINDING_TEXT,
+             "Allocates most: %s%s, %s in %s object%s, %.0f %% of all bytes.", class, at,
+             quantity_of_bytes((double) most->born.bytes).text,
+             quantity_of_count(most->born.objects).text, plural(most->born.objects),
+             100 * share_of(most, lives));
+}
+
+static void find_dead(const struct site_lives *lives, const struct finding_names *names,
+                      const struct place_life *places, size_t count, struct findings *out)
+{
+    char class[NAME_TEXT], at[NAME_TEXT];
+    const struct place_life *most = largest(places, count, dies_at_once);
+    enum site_precision precision = site_lives_precision(lives);
+    if (precision == SITE_NO_DEATHS || lives->is_native || !lives->has_stacks ||
+        !is_large(most, lives))
+        return;
+    uint64_t dead = most->decided.objects - most->old.objects;
+    name_place(names, most, class, at);
+    snprintf(add(out, FINDING_DIES)->text, FINDING_TEXT,
+             "Dies at once: %s%s, %.1f %% of %s object%s did not survive two collections; %s that "
+             "might be spared.",
+             class, at, 100 * (double) dead / (double) most->decided.objects,
+             quantity_of_count(most->decided.objects).text, plural(most->decided.objects),
+             quantity_of_bytes((double) most->born.bytes).text);
+}
+
+static bool find_of_sites(const struct findings_evidence *evidence, struct finding_names *names,
+                          enum finding_kind kind, struct findings *out)
+{
+    size_t count;
+    const struct site_lives *lives = evidence->lives;
+    if (lives == NULL || lives->born.bytes == 0)
+        return true;
+    struct place_life *places = find_places(lives, names, &count);
+    if (places != NULL && kind == FINDING_ALLOCATES)
+        find_allocated(lives, names, places, count, out);
+    else if (places != NULL)
+        find_dead(lives, names, places, count, out);
+    free(places);
+    return places != NULL;
+}
+
+/* ---- what grows, and who holds it ---- */
+
+static bool is_growth(const struct leak_tracker *tracker, const struct leak_row *row)
+{
+    double grown = row->slope * (double) tracker->time_count;
+    return row->fit >= FIT_LEAST && grown >= (double) GROWTH_LEAST &&
+           grown >= GROWTH_SHARE_LEAST * (double) tracker->heap.cells.all.bytes;
+}
+
+/* Returns the row that grows most, or NULL. */
+static const struct leak_row *grows_most(const struct leak_tracker *tracker,
+                                         const struct leak_rows *rows)
+{
+    const struct leak_row *most = NULL;
+    for (size_t i = 0; i < rows->count; i++)
+        if (is_growth(tracker, &rows->rows[i]) &&
+            (most == NULL || rows->rows[i].slope > most->slope))
+            most = &rows->rows[i];
+    return most;
+}
+
+/* Returns the first that was made of the row's objects, which is in the graph for sure if any is;
+ * 0: none. */
+static uint64_t first_object(const struct leak_tracker *tracker, const struct heap_key *key)
+{
+    struct object_cursor cursor = {0};
+    struct live_object object;
+    uint64_t first = 0, born_us = UINT64_MAX;
+    while (object_table_next(&tracker->heap.live, &cursor, &object)) {
+        const struct heap_key *of = &tracker->heap.cells.items[object.class_id].key;
+        if (of->class_id == key->class_id && of->site == key->site && object.value < born_us) {
+            first = object.object;
+            born_us = object.value;
+        }
+    }
+    return first;
+}
+
+/* Writes ", held by static field Shop.open", or nothing if it is not known. */
+static bool put_holder(const struct graph_moment *graph, uint64_t object, char out[NAME_TEXT])
+{
+    struct keeper_paths paths;
+    struct keeper_name name;
+    size_t count = 0;
+    const struct keeper_choice choice = {.object = object};
+    bool ok = keeper_paths_find(graph, &choice, &paths);
+    uint32_t *way =
+        ok && paths.target_count > 0 ? keeper_way(&paths, paths.targets[0], &count) : NULL;
+    for (size_t i = 0; way != NULL && i < 2 && i + 1 < count; i++) {
+        const struct keeper_step *step = &paths.steps[way[i]];
+        bool is_static = step->kind == KEEPER_ROOT && step->class_id == GRAPH_ROOT_STATIC;
+        if (step->kind == KEEPER_ROOT &&
+            (step->class_id == GRAPH_ROOT_FRAME || step->class_id == GRAPH_ROOT_UNCOLLECTED))
+            break;
+        keeper_step_name(graph, step, &name);
+        size_t used = strlen(out);
+        snprintf(out + used, NAME_TEXT - used, "%s%.*s", i == 0 ? ", held by " : " through ", 250,
+                 name.text);
+        if (is_static)
+            break;
+    }
+    free(way);
+    keeper_paths_reset(&paths);
+    return ok;
+}
+
+/* The same from the trace's own graph at its end, if it has one. */
+static bool read_holder(const char *path, uint64_t object, char out[NAME_TEXT])
+{
+    static const struct heap_moment at_end = {.kind = HEAP_AT_END};
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct graph_moment graph = {.has_stores = false};
+    struct step_reader *reader = NULL;
+    struct seekable_path seekable = {0};
+    bool ok = true;
+    if (record_open(path, &reader, &seekable, &error) == STEP_STATUS_OK) {
+        if (graph_moment_find(&graph, reader, &at_end, &error) == STEP_STATUS_OK)
+            ok = put_holder(&graph, object, out);
+        graph_moment_reset(&graph);
+    }
+    step_reader_destroy(reader);
+    seekable_path_close(&seekable);
+    return ok;
+}
+
+static bool put_growth(const struct findings_evidence *evidence, struct finding_names *names,
+                       const struct leak_row *row, struct findings *out)
+{
+    char class[NAME_TEXT], at[NAME_TEXT], holder[NAME_TEXT] = "";
+    const struct leak_tracker *tracker = evidence->leaks;
+    const struct heap_sites *sites = &tracker->heap.sites;
+    uint64_t object = first_object(tracker, &row->key);
+    bool ok = true;
+    put_class(trace_class_of(sites->names, row->key.class_id)->name, class);
+    put_place(&names->places, place_of_site(sites, row->key.site, &names->places), at);
+    if (evidence->graph != NULL)
+        ok = put_holder(evidence->graph, object, holder);
+    else if (evidence->path != NULL)
+        ok = read_holder(evidence->path, object, holder);
+    snprintf(add(out, FINDING_GROWS)->text, FINDING_TEXT,
+             "Grows: %s%s, by %s with each of %s collections; %s object%s, %s, survived three%s.",
+             class, at, quantity_of_bytes(row->slope).text,
+             quantity_of_count(tracker->time_count).text, quantity_of_count(row->old.objects).text,
+             plural(row->old.objects), quantity_of_bytes((double) row->old.bytes).text, holder);
+    return ok;
+}
+
+static bool find_growth(const struct findings_evidence *evidence, struct finding_names *names,
+                        struct findings *out)
+{
+    const struct leak_limits limits = {.survived = SURVIVED_LEAST};
+    const struct leak_tracker *tracker = evidence->leaks;
+    struct suppressions none = {NULL, 0};
+    struct leak_rows rows;
+    if (tracker == NULL || tracker->time_count < COLLECTIONS_LEAST)
+        return true;
+    bool ok = leak_rows_make(tracker, &limits, HEAP_BY_CLASS | HEAP_BY_SITE, &none, &rows);
+    const struct leak_row *row = ok ? grows_most(tracker, &rows) : NULL;
+    if (row != NULL)
+        ok = put_growth(evidence, names, row, out);
+    leak_rows_reset(&rows);
+    return ok;
+}
+
+/* ---- the heap ---- */
+
+/* Returns the limit of the heap that the command line has; 0: none. */
+static uint64_t heap_limit(const struct event_source *source)
+{
+    const char *words = event_source_property(source, "command-line").unshown;
+    const char *at = words != NULL ? strstr(words, " -Xmx") : NULL;
+    char *end;
+    if (at == NULL)
+        return 0;
+    uint64_t limit = strtoull(at + 5, &end, 10);
+    const char *unit = *end != '\0' ? strchr("kKmMgG", *end) : NULL;
+    static const unsigned shifts[] = {10, 10, 20, 20, 30, 30};
+    unsigned shift = unit != NULL && *unit != '\0' ? shifts[unit - "kKmMgG"] : 0;
+    return limit < UINT64_C(1) << 32 ? limit << shift : 0;
+}
+
+static bool has_all_objects(const struct event_source *source)
+{
+    return !trace_lacks_existing(event_source_property(source, "existing").unshown);
+}
+
+static void find_heap(const struct findings_evidence *evidence, struct findings *out)
+{
+    const struct simulation *simulation = evidence->simulation;
+    if (simulation == NULL || simulation->allocated < BYTES_LEAST || simulation->frees_are_exact ||
+        simulation_precision(simulation) == SIMULATION_NONE || simulation->least.heap == 0 ||
+        !has_all_objects(evidence->source))
+        return;
+    uint64_t limit = heap_limit(evidence->source), enough = simulation->least.heap;
+    char ran[64] = "";
+    if (limit != 0 && limit / HEAP_TIMES_LEAST < enough)
+        return;
+    if (limit != 0)
+        snprintf(ran, sizeof ran, " of -Xmx%" PRIu64 "m", limit >> 20);
+    snprintf(add(out, FINDING_HEAP)->text, FINDING_TEXT,
+             "Heap: -Xmx%" PRIu64
+             "m would have been enough with Serial%s; at most %s%s were in use "
+             "at one time.",
+             enough >> 20,
+             simulation_precision(simulation) == SIMULATION_DELAYED
+                 ? ", or less (an object counts until a collection finds it dead)"
+                 : "",
+             quantity_of_bytes((double) simulation->peak_living).text, ran);
+}
+
+/* ---- what the trace lacks ---- */
+
+struct gaps {
+    char first[FINDING_TEXT / 2];
+    size_t count;
+};
+
+static void note_gap(void *user, const char *sentence)
+{
+    struct gaps *gaps = user;
+    if (gaps->count++ == 0)
+        snprintf(gaps->first, sizeof gaps->first, "%s", sentence);
+}
+
+static void find_gaps(const struct findings_evidence *evidence, struct findings *out)
+{
+    struct gaps gaps = {.count = 0};
+    const struct site_lives *lives = evidence->lives;
+    trace_gaps_each(evidence->source, evidence->not_probed, note_gap, &gaps);
+    if (lives != NULL && lives->born.objects > 0 && !lives->has_stacks &&
+        trace_text_is_there(event_source_property(evidence->source, "java-vm-version")))
+        note_gap(&gaps, "Call stacks were not recorded: record --stack=64 names the lines that "
+                        "allocate.");
+    if (gaps.count == 0)
+        return;
+    char more[64] = "";
+    if (gaps.count > 1)
+        snprintf(more, sizeof more, " (and %zu more: steptrace info, check)", gaps.count - 1);
+    snprintf(add(out, FINDING_LACKS)->text, FINDING_TEXT, "Not in the trace: %s%s", gaps.first,
+             more);
+}
+
+bool findings_make(const struct findings_evidence *evidence, struct findings *out)
+{
+    struct finding_names names;
+    *out = (struct findings){.count = 0};
+    bool ok = heap_sites_init(&names.sites, &evidence->source->names);
+    ok = heap_sites_init(&names.places, &evidence->source->names) && ok;
+    if (ok) {
+        ok = find_of_sites(evidence, &names, FINDING_ALLOCATES, out) &&
+             find_growth(evidence, &names, out) &&
+             find_of_sites(evidence, &names, FINDING_DIES, out);
+        find_heap(evidence, out);
+        find_gaps(evidence, out);
+    }
+    heap_sites_reset(&names.sites);
+    heap_sites_reset(&names.places);
+    return ok;
+}
+
+void findings_print(const struct findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        fputs("- ", stdout);
+        print_shown_text(findings->items[i].text, stdout);
+        putchar('\n');
+    }
+    if (findings->count > 0)
+        putchar('\n');
+}
+
+void findings_put_json(const struct findings *findings, struct json_output *json)
+{
+    json_begin_array(json, "findings");
+    for (size_t i = 0; i < findings->count; i++) {
+        json_begin_object(json, NULL);
+        json_text(json, "kind", finding_words[findings->items[i].kind]);
+        json_bytes(json, "text", step_text(findings->items[i].text));
+        json_end_object(json);
+    }
+    json_end_array(json);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Findings: at most one sentence each, with numbers, on what allocates most, what grows and who
+ * holds it, what dies at once, which heap would have been enough, and what the trace lacks.  There
+ * is none without evidence in the trace.
+ */
+#ifndef CONVERTER_FINDINGS_FINDINGS_H
+#define CONVERTER_FINDINGS_FINDINGS_H
+
+#include "converter/graph/graph_moment.h"
+#include "converter/numbers/leak_rows.h"
+#include "converter/simulate/simulation.h"
+#include "converter/sites/site_lives.h"
+#include "converter/trace/event_source.h"
+
+enum finding_kind {
+    FINDING_ALLOCATES,
+    FINDING_GROWS,
+    FINDING_DIES,
+    FINDING_HEAP,
+    FINDING_LACKS,
+    FINDING_KINDS
+};
+
+/* Words of each kind, in the order of the enumeration. */
+extern const char *const finding_words[FINDING_KINDS];
+
+enum { FINDING_TEXT = 2048 };
+
+struct finding {
+    enum finding_kind kind;
+    char text[FINDING_TEXT]; /* may have bytes of the trace */
+};
+
+struct findings {
+    struct finding items[FINDING_KINDS];
+    size_t count;
+};
+
+/* What the sentences are made from, after the last event; NULL: unknown.  All of it is borrowed. */
+struct findings_evidence {
+    const struct event_source *source;
+    const struct site_lives *lives; /* of all objects */
+    const struct leak_tracker *leaks;
+    const struct simulation *simulation;
+    const struct graph_moment *graph; /* at the end, or at the moment of a report */
+    const char *path;                 /* of the trace, whose graph is read if it is wanted */
+    uint64_t not_probed;              /* methods and classes that could not be traced */
+};
+
+/* Returns false if memory runs out. */
+bool findings_make(const struct findings_evidence *evidence, struct findings *out);
+/* Prints the sentences as lines of a list; nothing if there are none. */
+void findings_print(const struct findings *findings);
+struct json_output;
+/* Writes the member "findings": objects with "kind" and "text". */
+void findings_put_json(const struct findings *findings, struct json_output *json);
+
+/* trace_gaps.c: Calls `put` with a sentence for each thing that the trace lacks. */
+void trace_gaps_each(const struct event_source *source, uint64_t not_probed,
+                     void (*put)(void *user, const char *sentence), void *user);
+
+/* findings_pass.c: Collects the evidence in a pass over all events of a trace. */
+struct findings_pass {
+    struct site_lives lives;
+    struct leak_tracker leaks;
+    struct simulation *simulation; /* NULL: sizes that cannot be added up */
+    bool has_lives;                /* the same */
+};
+
+/* Returns false if memory runs out; findings_pass_reset() is allowed then. */
+bool findings_pass_init(struct findings_pass *pass, const struct event_source *source);
+enum step_status findings_pass_put(struct findings_pass *pass, const struct trace_event *events,
+                                   size_t count, struct step_error *error);
+enum step_status findings_pass_finish(struct findings_pass *pass, struct step_error *error);
+void findings_pass_reset(struct findings_pass *pass);
+
+#endif

@@ -92,7 +92,7 @@ CASES = [
     ('Nothing', ['--stack=16'], ['-Xmx64m'], {}),
     ('Nothing', [], ['-Xmx64m'], {'lacks': 'Call stacks were not recorded'}),
     ('Nothing', ['--stack=16', '-O', 'events=class+alloc'], ['-Xmx64m'], {'lacks': 'Deaths were not recorded'}),
-    ('Churns', ['--stack=16'], ['-Xmx6m'],
+    ('Churns', ['--stack=16', '-O', 'collect=4m'], ['-Xmx6m'],
      {'allocates': rf'byte\[\] at Churns.copy\(Planted.java:{LINES[0]}\), 3\d[.]\d MiB in 40,00\d objects',
       'dies': rf'byte\[\] at Churns.copy\(Planted.java:{LINES[0]}\), (100[.]0|9\d[.]\d) %'}),
     ('Leaks', ['--stack=16', '-O', 'snapshot=end'], ['-Xmx6m'],

@@ -133,7 +133,7 @@ def sampled_heap(case):
         if allocated:
             continue
         age = sum(o.weight * (at.time - o.born) for o in objects) / sum(o.weight for o in objects)
-        case.near(f"{shown} age", same[0]["mean_age_ns"], age * TICK, 0.05, TICK)  # cells add up with rounded weights
+        case.near(f"{shown} age", same[0]["mean_age_ns"], age * TICK, 1e-5, TICK)
 
 
 @check

@@ -52,8 +52,6 @@ static allocated_bytes *find_function(JNIEnv *jni)
             version(jni) != tables[i].version || !take_function(table, tables[i].place, &function))
             function = NULL;
     }
-    if (library != NULL)
-        dlclose(library);
     return function;
 }
 

@@ -159,6 +159,15 @@ static bool is_biased(const char *version)
     return number > 0 && number < UNBIASED_JDK;
 }
 
+/* Copies what is in versions, as much as there is room for: the text is a trace's. */
+static void copy_version(const char *version, char text[VERSION_ROOM])
+{
+    size_t length = strspn(version, "0123456789.+-_abcdefghijklmnopqrstuvwxyz"
+                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    snprintf(text, VERSION_ROOM, "%.*s", (int) (length < VERSION_ROOM ? length : VERSION_ROOM),
+             version);
+}
+
 /* Notes a trace that was opened, if it is the first time. */
 static enum step_status take_note(const struct step_reader *reader, const char *path,
                                   struct step_error *error)
@@ -176,7 +185,7 @@ static enum step_status take_note(const struct step_reader *reader, const char *
         note->pauses_ns = trace_number(step_reader_property(reader, "file-set-pauses-ns"), 0);
         note->span_ns = trace_number(step_reader_property(reader, "file-set-span-ns"), 0);
         if (is_biased(version))
-            snprintf(note->version, sizeof note->version, "%s", version);
+            copy_version(version, note->version);
         note->next = notes;
         notes = note;
     }

@@ -67,6 +67,7 @@ void heap_samples_merge(struct heap_samples *sum, const struct heap_samples *oth
 {
     sample_sums_merge(&sum->allocated, &other->allocated);
     sample_sums_merge(&sum->live, &other->live);
+    sum->live_ages_us += other->live_ages_us;
     sample_sums_merge(&sum->kept, &other->kept);
     sample_lives_merge(&sum->lives, &other->lives);
 }
@@ -86,7 +87,6 @@ struct live_count {
     const struct cell_samples *cells;
     uint64_t now_us;
     struct heap_samples *samples;
-    double *ages_us;
 };
 
 static void count_live(void *user, const struct live_object *object, double weight)
@@ -99,7 +99,15 @@ static void count_live(void *user, const struct live_object *object, double weig
         sample_sums_weigh(&cell->kept, object->size, weight);
     uint64_t born_us = quantity_age_units(object->value);
     if (count->now_us > born_us)
-        count->ages_us[object->class_id] += weight * (double) (count->now_us - born_us);
+        cell->live_ages_us += weight * (double) (count->now_us - born_us);
+}
+
+void heap_samples_age(struct heap_row *row)
+{
+    const struct heap_samples *samples = row->samples;
+    double share =
+        samples->live.objects > 0 ? (double) row->live.objects / samples->live.objects : 0;
+    row->live.ages_us = estimate_whole(samples->live_ages_us * share);
 }
 
 struct heap_amount heap_samples_amount(const struct sample_sums *sums, double ages_us)
@@ -135,18 +143,15 @@ bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snaps
     uint64_t now_us = quantity_age_units(snapshot->time_ns);
     if (!cell_samples_are_counted(cells))
         return true;
-    double *ages_us = calloc(count + 1, sizeof *ages_us);
     snapshot->samples = calloc(count + 1, sizeof *snapshot->samples);
     snapshot->sample_interval_bytes = cells->weights.interval_bytes;
-    if (ages_us == NULL || snapshot->samples == NULL) {
-        free(ages_us);
+    if (snapshot->samples == NULL)
         return false;
-    }
     if (count > 0 && cells->items != NULL)
         memcpy(snapshot->samples, cells->items,
                (count < cells->capacity ? count : cells->capacity) * sizeof *cells->items);
     sample_weights_pass(&cells->weights, snapshot->time_ns);
-    struct live_count live = {cells, now_us, snapshot->samples, ages_us};
+    struct live_count live = {cells, now_us, snapshot->samples};
     heap_samples_each_live(tracker, count_live, &live);
     for (size_t i = 0; i < count; i++) {
         struct heap_samples *samples = &snapshot->samples[i];
@@ -154,13 +159,12 @@ bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snaps
             continue;
         struct heap_row *out = &snapshot->rows[row++];
         out->samples = samples;
-        out->live = heap_samples_amount(&samples->live, ages_us[i]);
+        out->live = heap_samples_amount(&samples->live, samples->live_ages_us);
         out->allocated = heap_samples_amount(&samples->allocated, samples->lives.lives / 1000);
         out->existing = (struct heap_amount){0, 0, 0}; /* samples are new objects */
         out->most = (struct peak){0, 0};
         make_no_less(&out->allocated, &out->live);
     }
-    free(ages_us);
     sum_amounts(snapshot);
     cells->has_previous = true;
     cells->previous_ns = tracker->now_ns;

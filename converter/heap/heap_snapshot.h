@@ -50,6 +50,7 @@ static inline struct heap_amount heap_amount_dead(const struct heap_amount *allo
 struct heap_samples {
     struct sample_sums allocated;
     struct sample_sums live;   /* of these */
+    double live_ages_us;       /* of these, by weight */
     struct sample_sums kept;   /* of these, alive at the tracker's previous moment already */
     struct sample_lives lives; /* of those that died */
 };

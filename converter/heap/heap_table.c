@@ -12,6 +12,7 @@
 #include "converter/base/quantity.h"
 #include "converter/base/table_text.h"
 #include "converter/heap/heap_report.h"
+#include "converter/heap/heap_samples.h"
 
 /* A row is a change; of one moment it is the change since there was nothing. */
 struct row_list {
@@ -338,6 +339,7 @@ static void fold(const struct heap_report *report, struct heap_snapshot *snapsho
         samples->allocated = sample_sums_of_class(samples->allocated, name);
         samples->live = sample_sums_of_class(samples->live, name);
         samples->kept = sample_sums_of_class(samples->kept, name);
+        heap_samples_age(&snapshot->rows[i]);
     }
 }
 

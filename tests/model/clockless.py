@@ -94,7 +94,7 @@ def clockless_survivors(case):
 @check
 def clockless_gates(case):
     """Amounts are judged; what is a time is not there."""
-    if not clockless_case(case):
+    if not clockless_case(case) or not any(not o.existing for o in case.world.objects):
         return False
     size = sum(o.size for o in case.world.objects if o.died is None)
     limit = max(0, size + case.chance.choice([-1, 0, 1]))

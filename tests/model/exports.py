@@ -208,12 +208,9 @@ def dhat(case):
         row = found.setdefault(tuple(content["ftbl"][i] for i in point["fs"]), [0] * 6)
         for i, name in enumerate(fields):
             row[i] += point[name]
-    size, most = 0, (0, 0)
-    for number, (time, is_death, _, o) in enumerate(world.events()):
-        size += -o.size if is_death else o.size
-        most = (size, number + 1) if size > most[0] else most
-    dead = {id(o) for _, is_death, _, o in world.events()[:most[1]] if is_death}
-    born = {id(o) for _, is_death, _, o in world.events()[:most[1]] if not is_death}
+    most, _ = peak_of(world)
+    dead = {id(o) for _, is_death, _, o in world.events()[:most] if is_death}
+    born = {id(o) for _, is_death, _, o in world.events()[:most] if not is_death}
     lives, found_lives = collections.Counter(), collections.Counter()
     for point in content["pps"]:
         found_lives[content["ftbl"][point["fs"][0]]] += point["tl"]

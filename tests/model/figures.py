@@ -57,6 +57,27 @@ def gates_calls(case):
 
 
 @check
+def gates_call_times(case):
+    """Of a method all of whose calls ended: the time in it, and with what it called; of recursion only the outermost call counts."""
+    world = case.world
+    open_paths = {world.method_path(c.method) for c in world.calls if c.leave is None}
+    methods = [m for m in range(1, len(world.methods) + 1) if sum(world.method_path(n) == world.method_path(m) for n in range(1, len(world.methods) + 1)) == 1
+               and world.method_path(m) not in open_paths and any(c.method == m for c in world.calls)]
+    if world.same_tick or not methods:
+        return False
+    method = case.chance.choice(methods)
+    ended = [c for c in world.calls if c.leave is not None]
+    within = lambda c, d: c is not d and c.thread == d.thread and d.entry < c.entry and c.leave <= d.leave  # noqa: E731
+    own = whole = 0
+    for call in (c for c in ended if c.method == method):
+        inner = [c for c in ended if within(c, call)]
+        own += call.leave - call.entry - sum(c.leave - c.entry for c in inner if not any(within(c, d) for d in inner))
+        whole += 0 if any(c.method == method and within(call, c) for c in ended) else call.leave - call.entry
+    metric, value = case.chance.choice([("own_time", own), ("time", whole)])
+    try_rule(case, ["stats"], "method:" + world.method_path(method).replace("/", "."), metric, value * TICK, TICK)
+
+
+@check
 def gates_any(case):
     """With `any` one row is enough for which the rule holds."""
     world = case.world
@@ -252,6 +273,53 @@ def compare_axes(case):
     unknown = {"": "(the VM, or not known)", (): ("(no stack)",)}
     wanted = {unknown.get(name, name): change for name, change in wanted.items()}
     case.same(axis, {name: v for name, v in rows.items() if v[0] != v[1]}, {name: v for name, v in wanted.items() if v[0] != v[1]})
+
+UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "PiB": 1 << 50, "EiB": 1 << 60}
+
+
+def tree_of(world):
+    """Path of methods, outermost first -> bytes allocated there and below."""
+    found = collections.Counter()
+    for o in allocated_of(world.objects):
+        path = [name for name, _ in reversed(world.derived_stack(o))] or ["(no stack)"]
+        for depth in range(len(path) + 1):
+            found[tuple(path[:depth])] += o.size
+    return found
+
+
+def moved_below(*worlds):
+    """Path -> the sizes of the changes of all call stacks there and below, whatever their sign."""
+    changes, found = collections.Counter(), collections.Counter()
+    for world, sign in zip(worlds, (-1, 1)):
+        for o in allocated_of(world.objects):
+            changes[tuple(name for name, _ in reversed(world.derived_stack(o))) or ("(no stack)",)] += sign * o.size
+    for path, change in changes.items():
+        for depth in range(len(path) + 1):
+            found[path[:depth]] += abs(change)
+    return found
+
+
+@check
+def compare_tree(case):
+    """Frames in which more or less was allocated, with what is below them: those that have 1 % of all changes."""
+    other = World(case.seed + 1000003)
+    path = case.make(other, "other.step")
+    lines = case.run("compare", "--tree", path, case.trace).splitlines()
+    if "were not recorded with the same events" in case.errors:
+        return False
+    shown, names = {}, []
+    row = re.compile(r" *([\d.]+) (\w+) +([\d.]+) (\w+) +[-+]?[\d.]+ \w+  ( *)(.*)$")
+    for line in lines[1:]:
+        before, unit, after, after_unit, indent, name = row.match(line).groups()
+        names[len(indent) // 2:] = [name]
+        shown[tuple(names[1:])] = (float(before) * UNITS[unit], float(after) * UNITS[after_unit])
+    trees = tree_of(other), tree_of(case.world)
+    moved = moved_below(other, case.world)
+    for node, change in moved.items():
+        case.same(f"{node} is shown", node in shown, change > 0 and change >= 0.01 * moved[()])
+    for node, values in shown.items():
+        for tree, value in zip(trees, values):
+            case.near(f"{node}", value, tree[node], 0.006, 0.5)
 
 
 @check

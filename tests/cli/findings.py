@@ -96,7 +96,7 @@ CASES = [
      {'allocates': rf'byte\[\] at Churns.copy\(Planted.java:{LINES[0]}\), 3\d[.]\d MiB in 40,00\d objects',
       'dies': rf'byte\[\] at Churns.copy\(Planted.java:{LINES[0]}\), (100[.]0|9\d[.]\d) %'}),
     ('Leaks', ['--stack=16', '-O', 'snapshot=end'], ['-Xmx6m'],
-     {'grows': rf'long\[\] at Leaks.keep\(Planted.java:{LINES[1]}\), by \d.*held by static field Leaks.kept[.]'}),
+     {'grows': rf'long\[\] at Leaks.keep\(Planted.java:{LINES[1]}\), by \d.*; static field Leaks.kept holds [\d,]+[.]'}),
     ('Keeps', ['--stack=16'], ['-Xmx64m', '-Xmn32m'],
      {'allocates': rf'byte\[\] at Keeps.make\(Planted.java:{LINES[2]}\), 2[.]91 MiB in 3,000 objects',
       'heap': 'would have been enough'}),

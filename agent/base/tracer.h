@@ -134,6 +134,7 @@ struct session {
     /* threads_order_probes() once no probe finds the session any more; 0 before */
     _Atomic uint64_t ended_probes;
     struct session_last_words last_words;
+    struct missed_bytes *_Atomic missed; /* NULL: the JVM's counters are not compared */
     enum session_end end;
     enum session_end wanted_end;
     _Atomic uint64_t wanted_ns; /* when wanted_end was set */

@@ -330,7 +330,7 @@ static void discard_java_thread(struct java_thread *java)
     pthread_mutex_unlock(&unused_lock);
 }
 
-static bool is_left_out(jthread thread)
+bool thread_is_left_out(jthread thread)
 {
     JNIEnv *jni = NULL;
     for (size_t i = 0; i < LEFT_OUT; i++) {
@@ -354,7 +354,7 @@ bool thread_leave_in(jobject thread)
 
 struct java_thread *thread_register(struct session *session, jthread thread, bool existing)
 {
-    if (is_left_out(thread) || !session_lock(session, &register_lock))
+    if (thread_is_left_out(thread) || !session_lock(session, &register_lock))
         return NULL;
     struct java_thread *known = thread_of(thread);
     if (known == NULL && (known = create_java_thread(thread)) != NULL &&

@@ -153,6 +153,7 @@ void thread_at_end(thread_end_hook *hook);
  * two at most. Removes it when it has ended. */
 void thread_leave_out(jobject thread);
 bool thread_leave_in(jobject thread);
+bool thread_is_left_out(jthread thread);
 
 /* State of the calling thread; NULL until its first probe. */
 extern __thread struct os_thread *thread_self __attribute__((tls_model("initial-exec")));

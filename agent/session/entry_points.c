@@ -193,13 +193,24 @@ static void end_by_duration(void)
     end_all(&closed);
 }
 
+static void report_missed(void)
+{
+    bool taken = control_take(COMMAND_PATIENCE_NS);
+    if (taken && tracer.last != NULL && tracer.last->joined)
+        missed_bytes_report(tracer.last);
+    if (taken)
+        control_give_back();
+}
+
 /* The end of a trace with duration=, by the program that began it: it may have ended by itself. */
 static jint stop_after(void)
 {
     bool closed = session_stop(END_STOPPED, COMMAND_PATIENCE_NS);
     const struct session *session = tracer.last;
-    if (closed && session != NULL && session->end == END_STOPPED)
+    if (closed && session != NULL && session->end == END_STOPPED) {
+        report_missed();
         return JNI_OK;
+    }
     if (session != NULL)
         log_message("%s: ended (%s)", session->options.file, session_end_name(session->end));
     return JNI_ERR;
@@ -213,8 +224,10 @@ static jint stop(struct options *options)
         running->options.duration_ns != options->duration_ns)
         return JNI_OK; /* that trace is over: this one is another's */
     duration_forget();
-    if (end_all(&closed))
+    if (end_all(&closed)) {
+        report_missed();
         return closed ? JNI_OK : JNI_ERR;
+    }
     if (options->duration_ns != 0)
         return stop_after();
     log_message("stop: no trace is being recorded");

@@ -23,6 +23,7 @@
 #include "agent/hotspot/hash_state.h"
 #include "agent/hotspot/headers.h"
 #include "agent/hotspot/slots.h"
+#include "agent/hotspot/thread_counters.h"
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
 #include "agent/records/layouts.h"
@@ -337,6 +338,8 @@ static bool write_first(struct session *session)
 {
     enum step_status status = step_writer_flush(session->drain.writer);
     session->drain.decoder = live_decoder_create(session->map->header, session->drain.writer);
+    if (session->drain.decoder != NULL && session->late)
+        live_decoder_count_bytes(session->drain.decoder);
     if (status == STEP_STATUS_OK && session->drain.decoder != NULL)
         return true;
     log_message("%s: the trace cannot be started: %s", session->options.file,
@@ -443,8 +446,10 @@ bool session_begin(struct session *session, JNIEnv *jni)
     stamps_freeze(session);
     global_event(session, STEP_LIVE_VM_INIT, 0, 1);
     session_errand(session, NULL);
-    if (tracer.last != NULL && !tracer.last->abandoned)
+    if (tracer.last != NULL && !tracer.last->abandoned) {
+        missed_bytes_free(tracer.last);
         free(tracer.last);
+    }
     tracer.last = session;
     class_is_of_application(jni, NULL);
     tags_forget(session);
@@ -454,7 +459,9 @@ bool session_begin(struct session *session, JNIEnv *jni)
     atomic_store(&session->published, true);
     atomic_store(&tracer.events_on, true);
     engine_enable(session, true);
+    thread_counters_prove(jni);
     snapshot_take(session, jni);
+    missed_bytes_begin(session, jni);
     session->bytecode.check_until = clock_raw() - tracer.scale.zero;
     if (session->late)
         session->bytecode.check_until += tracer_stamps_of_ns(CHECK_NS);

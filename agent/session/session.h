@@ -60,6 +60,18 @@ bool memory_account_keep(struct session *session, void (*give_back)(struct drain
 /* Writes the peaks as properties. */
 void memory_account_put(const struct session *session, struct drain *drain);
 
+/* What threads allocated without a record, by the JVM's own counters. */
+
+/* Read the counters: when probes see a session that begins late, and existing objects have been
+ * recorded; and when probes are about to see it no more. */
+void missed_bytes_begin(struct session *session, JNIEnv *jni);
+void missed_bytes_end(struct session *session);
+/* The drain thread, when all records are decoded: writes the difference as properties. */
+void missed_bytes_put(const struct session *session, struct drain *drain);
+/* Logs it. */
+void missed_bytes_report(const struct session *session);
+void missed_bytes_free(struct session *session);
+
 /* start=METHOD and stop=METHOD: methods whose entry begins the trace and whose return ends it.
  *
  * Until a start= method is entered, the session is prepared but not begun, and only such methods

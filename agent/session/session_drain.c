@@ -240,6 +240,7 @@ static void close_trace(struct drain *drain)
     drain_take_everything(drain);
     if (!drain->left)
         drain_check(drain, live_decoder_finish(session->drain.decoder, end_stamp), NULL);
+    missed_bytes_put(session, drain);
     char internals[INTERNALS_TEXT];
     internals_publish(NULL);
     internals_describe(internals);

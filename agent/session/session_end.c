@@ -81,6 +81,7 @@ static void stop_last(struct session *session, enum session_end end, uint64_t li
     bool enabled = atomic_exchange(&tracer.events_on, false);
     if (enabled) {
         take_last_snapshot(session);
+        missed_bytes_end(session);
         engine_enable(session, false);
     }
     session_want_end(session, end);

@@ -70,6 +70,7 @@ struct target_call {
     target_receive *receive; /* NULL: the child writes nothing */
     void *receiver;
     unsigned limit_s; /* for each MiB of output, and for the end */
+    bool enters_root; /* the work sees the JVM's files at the JVM's paths */
 };
 
 /* Runs the call and waits for it.  Kills the child when the limit has passed.  Returns the status

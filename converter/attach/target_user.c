@@ -70,12 +70,18 @@ static bool become(const struct jvm_process *process, pid_t parent)
            prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
 }
 
+/* A link below the JVM's root directory leads to what the JVM itself would find. */
+static bool enter_root(const struct jvm_process *process)
+{
+    return fchdir(process->root) == 0 && chroot(".") == 0;
+}
+
 static _Noreturn void act(const struct jvm_process *process, const struct target_call *call,
                           pid_t parent, int output, struct step_error *answer)
 {
     signal(SIGPIPE, SIG_DFL);
     umask(077);
-    if (become(process, parent))
+    if ((!call->enters_root || enter_root(process)) && become(process, parent))
         answer->status = call->work(process, call->context, output, answer);
     else
         IO_FAIL(answer, "cannot act as the user of process %ld: %s", (long) process->pid,

@@ -24,12 +24,23 @@ static int64_t whole_signed(double value)
     return value < 0 ? -(int64_t) estimate_whole(-value) : (int64_t) estimate_whole(value);
 }
 
+const char *estimate_level(void)
+{
+    return estimates_are_biased() ? "bias" : "95 %";
+}
+
+const char *estimate_range_title(void)
+{
+    return estimates_are_biased() ? "(bias)" : "(95 %)";
+}
+
 void estimate_source_text(uint64_t samples, uint64_t interval_bytes, char text[ESTIMATE_TEXT])
 {
     double repeated = estimates_repeated();
-    int at = snprintf(
-        text, ESTIMATE_TEXT, "estimated from %s samples, one in %s on average (95 %% intervals)",
-        quantity_of_count(samples).text, quantity_of_bytes((double) interval_bytes).text);
+    int at =
+        snprintf(text, ESTIMATE_TEXT, "estimated from %s samples, one in %s on average (%s)",
+                 quantity_of_count(samples).text, quantity_of_bytes((double) interval_bytes).text,
+                 estimates_are_biased() ? "biased, no 95 % intervals" : "95 % intervals");
     if (repeated < 0)
         snprintf(text + at, ESTIMATE_TEXT - (size_t) at, "%s",
                  "; too narrow if threads began all the time, which the trace does not say");

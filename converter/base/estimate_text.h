@@ -12,6 +12,10 @@
 /* Rounds a value that is not negative. */
 uint64_t estimate_whole(double value);
 #define ESTIMATE_TEXT 256u
+/* Returns what stands at ranges: "95 %", or "bias", of the same width, if no interval is one of 95
+ * % (estimates_bias()); and the same in brackets. */
+const char *estimate_level(void);
+const char *estimate_range_title(void);
 /* Write "estimated from N samples, one in SIZE on average (95 % intervals)", and "7 objects (2 to
  * 18), 1.00 KiB (300 B to 2.50 KiB)" or "no sample". */
 void estimate_source_text(uint64_t samples, uint64_t interval_bytes, char text[ESTIMATE_TEXT]);

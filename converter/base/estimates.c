@@ -3,10 +3,17 @@
 #include "converter/base/estimates.h"
 
 #include <math.h>
+#include <string.h>
 
 #define NORMAL_95 1.959963984540054
+#define SURE 1e15 /* so many equal samples have no variance */
 #define NONE_HIGH                                                                                  \
     3.688879454113936 /* -ln(0.025): so many are expected at most where none is seen */
+
+/* Of all traces that are open. */
+static double repeated, widest_bytes;
+static double all_intervals, all_squares; /* of all samples */
+static bool is_unknown, is_biased;
 
 double sample_weight(uint64_t size_bytes, uint64_t interval_bytes)
 {
@@ -21,6 +28,22 @@ void sample_sums_merge(struct sample_sums *sums, const struct sample_sums *other
     sums->objects_variance += other->objects_variance;
     sums->bytes += other->bytes;
     sums->bytes_variance += other->bytes_variance;
+    sums->intervals += other->intervals;
+    sums->interval_squares += other->interval_squares;
+    sums->is_one_size = false; /* they may be of another class */
+}
+
+bool class_has_one_size(struct step_bytes name)
+{
+    static const char mirror[] = "java/lang/Class";
+    return name.length > 0 && name.data[0] != '[' &&
+           (name.length != sizeof mirror - 1 || memcmp(name.data, mirror, sizeof mirror - 1) != 0);
+}
+
+struct sample_sums sample_sums_of_class(struct sample_sums sums, struct step_bytes name)
+{
+    sums.is_one_size = class_has_one_size(name);
+    return sums;
 }
 
 void sample_lives_merge(struct sample_lives *lives, const struct sample_lives *other)
@@ -48,7 +71,10 @@ struct sample_sums sample_sums_without(const struct sample_sums *all,
         .objects = difference(all->objects, part->objects),
         .objects_variance = difference(all->objects_variance, part->objects_variance),
         .bytes = difference(all->bytes, part->bytes),
-        .bytes_variance = difference(all->bytes_variance, part->bytes_variance)};
+        .bytes_variance = difference(all->bytes_variance, part->bytes_variance),
+        .intervals = difference(all->intervals, part->intervals),
+        .interval_squares = difference(all->interval_squares, part->interval_squares),
+        .is_one_size = all->is_one_size};
 }
 
 /* The bounds of the mean of a Poisson variable of which `count` were seen, by the cube root of
@@ -58,15 +84,6 @@ static double poisson_low(double count)
     double root = 1 - 1 / (9 * count) - NORMAL_95 / (3 * sqrt(count));
     return root > 0 ? count * root * root * root : 0;
 }
-
-static double poisson_high(double count)
-{
-    double more = count + 1, root = 1 - 1 / (9 * more) + NORMAL_95 / (3 * sqrt(more));
-    return more * root * root * root;
-}
-
-static double repeated;
-static bool is_unknown;
 
 void estimates_repeat(double share)
 {
@@ -78,10 +95,10 @@ void estimates_repeat_unknown(void)
     is_unknown = true;
 }
 
-void estimates_repeat_forget(void)
+void estimates_forget(void)
 {
-    repeated = 0;
-    is_unknown = false;
+    repeated = widest_bytes = all_intervals = all_squares = 0;
+    is_unknown = is_biased = false;
 }
 
 double estimates_repeated(void)
@@ -89,27 +106,80 @@ double estimates_repeated(void)
     return is_unknown ? -1 : repeated;
 }
 
-struct estimate estimate_of(double value, double variance, uint64_t samples)
+void estimates_bias(void)
+{
+    is_biased = true;
+}
+
+bool estimates_are_biased(void)
+{
+    return is_biased;
+}
+
+void estimates_interval(uint64_t interval_bytes)
+{
+    widest_bytes = fmax(widest_bytes, (double) interval_bytes);
+}
+
+void estimates_draw(uint64_t interval_bytes)
+{
+    double interval = (double) interval_bytes;
+    all_intervals += interval;
+    all_squares += interval * interval;
+}
+
+double sample_sums_interval(const struct sample_sums *sums, double least_bytes)
+{
+    double mean = sums->intervals > 0 ? sums->interval_squares / sums->intervals : 0;
+    return fmax(mean, least_bytes);
+}
+
+double estimate_unseen(double size_bytes, double interval_bytes)
+{
+    return size_bytes > 0 && interval_bytes > 0 ? 1 / expm1(size_bytes / interval_bytes) : 0;
+}
+
+/* Returns the factor of the upper bound of a gamma variable's mean, by its shape. */
+static double gamma_high(double shape)
+{
+    double root = 1 - 1 / (9 * shape) + NORMAL_95 / (3 * sqrt(shape));
+    return root * root * root;
+}
+
+/* The variance, with what repeated distances add to it. */
+static double repeated_variance(double value, double variance, uint64_t samples)
+{
+    double count = value * value / variance; /* of equal samples with that variance */
+    double unsure = count < SURE ? fmin(1, (double) samples / count) : 0; /* of them: 1 - p */
+    return variance + repeated * unsure * unsure * value * value;
+}
+
+struct estimate estimate_of(double value, double variance, uint64_t samples, double unseen)
 {
     if (samples == 0 || value <= 0)
         return (struct estimate){0, 0, INFINITY, 0};
-    double count = value * value / variance; /* of equal samples with that variance */
-    if (!(count < 1e15))
-        return estimate_exactly(value);                /* each is surely sampled */
-    double unsure = fmin(1, (double) samples / count); /* of equal samples: 1 - p */
-    count /= 1 + repeated * unsure * unsure * count;
-    return (struct estimate){value, value * (poisson_low(count) / count),
-                             value * (poisson_high(count) / count), value / count};
+    variance = repeated_variance(value, variance, samples);
+    double count = value * value / variance, low = value;
+    if (!(count < SURE) && unseen <= 0)
+        return estimate_exactly(value); /* each is surely sampled */
+    if (count < SURE)
+        low = value * (poisson_low(count) / count);
+    double unit = fmax(variance / value, unseen), shape = variance / (unit * unit) + 1;
+    double high = value + unit * (1 + shape * (gamma_high(shape) - 1));
+    return (struct estimate){value, low, high, unit};
 }
 
 struct estimate estimate_objects(const struct sample_sums *sums)
 {
-    return estimate_of(sums->objects, sums->objects_variance, sums->samples);
+    double interval = fmax(widest_bytes, all_intervals > 0 ? all_squares / all_intervals : 0);
+    double size = sums->is_one_size ? sums->bytes / sums->objects : OBJECT_BYTES_LEAST;
+    double unseen = estimate_unseen(size, sample_sums_interval(sums, interval));
+    return estimate_of(sums->objects, sums->objects_variance, sums->samples, unseen);
 }
 
 struct estimate estimate_bytes(const struct sample_sums *sums)
 {
-    return estimate_of(sums->bytes, sums->bytes_variance, sums->samples);
+    return estimate_of(sums->bytes, sums->bytes_variance, sums->samples, 0);
 }
 
 struct estimate estimate_life(const struct sample_lives *lives)
@@ -157,6 +227,15 @@ struct estimate estimate_difference(struct estimate after, struct estimate befor
     return (struct estimate){value, value - less, value + more, fmax(after.scale, before.scale)};
 }
 
+/* Returns the interval with which an object of few bytes would stand for so many: the one that the
+ * sample was drawn with, times what it stands for that was given up.  A large object does not say
+ * the first; it is the trace's then. */
+static double drawn_with(double size_bytes, double weight)
+{
+    return widest_bytes > 0 ? widest_bytes * weight * -expm1(-size_bytes / widest_bytes)
+                            : size_bytes * weight;
+}
+
 /* With p = 1 / weight, (1 - p) / p^2 is weight * (weight - 1). */
 void sample_sums_weigh(struct sample_sums *sums, uint64_t size_bytes, double weight)
 {
@@ -166,6 +245,9 @@ void sample_sums_weigh(struct sample_sums *sums, uint64_t size_bytes, double wei
     sums->objects_variance += variance;
     sums->bytes += size * weight;
     sums->bytes_variance += size * size * variance;
+    double interval = drawn_with(size, weight);
+    sums->intervals += interval;
+    sums->interval_squares += interval * interval;
 }
 
 void sample_lives_weigh(struct sample_lives *lives, double weight, double life)

@@ -11,12 +11,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "steptrace/value.h"
+
 /* To initialise, zero the structures. */
 struct sample_sums {
     uint64_t samples;
     double objects, objects_variance;
     double bytes, bytes_variance;
+    double intervals, interval_squares; /* sums of the intervals that samples were drawn with */
+    /* All objects that the sums may stand for are of one size, so that those which were not seen
+     * are like those that were: set for a row of one class that has_one_size(). */
+    bool is_one_size;
 };
+
+/* Returns whether all objects of a class have the same size: not those of arrays, and of
+ * java.lang.Class, which have the static fields. */
+bool class_has_one_size(struct step_bytes name);
+/* Returns the sums as those of a class. */
+struct sample_sums sample_sums_of_class(struct sample_sums sums, struct step_bytes name);
 
 /* Lifetimes of the samples that died, by weight. */
 struct sample_lives {
@@ -51,13 +63,33 @@ void sample_lives_merge(struct sample_lives *lives, const struct sample_lives *o
 void estimates_repeat(double share);
 /* Declares that of a trace it is not known. */
 void estimates_repeat_unknown(void);
-/* Forgets both, of a trace that is read anew. */
-void estimates_repeat_forget(void);
+/* Forgets all that was declared of traces, of one that is read anew. */
+void estimates_forget(void);
 /* Returns the share; negative if it is not known of one. */
 double estimates_repeated(void);
+/* Declares that the JVM of a trace sampled with a bias (sampled_trace.h): no interval of an
+ * estimate is one of 95 % then, in the whole process. */
+void estimates_bias(void);
+bool estimates_are_biased(void);
+/* Declares the interval of a trace: the largest of all traces that are open counts where sums do
+ * not say theirs. */
+void estimates_interval(uint64_t interval_bytes);
+/* Declares the interval with which a sample was drawn.  The mean of all counts likewise, by bytes:
+ * an object may be of a time of which its row has no samples, with a longer interval (rate=). */
+void estimates_draw(uint64_t interval_bytes);
+/* Returns the mean interval of the samples, by bytes; at least `least_bytes`. */
+double sample_sums_interval(const struct sample_sums *sums, double least_bytes);
+#define OBJECT_BYTES_LEAST 16.0 /* docs/estimates.md */
+/* Returns what an object of this size stands for, less itself: as much a number of objects may be
+ * off for one that was not sampled. */
+double estimate_unseen(double size_bytes, double interval_bytes);
 /* The interval is that of a Poisson variable, scaled to the variance.  It is exact for one size
- * that is small against the interval, is never below 0, and has a width even for one sample. */
-struct estimate estimate_of(double value, double variance, uint64_t samples);
+ * that is small against the interval, is never below 0, and has a width even for one sample.
+ * `unseen`: estimate_unseen() of the objects of which there may have been some without a sample; 0
+ * if all objects are like those that were sampled.  The upper bound has room for one more of these,
+ * as that of a Poisson variable has (Fay and Feuer, Statistics in Medicine 16, 1997), and the
+ * skewness of a sum of them alone. */
+struct estimate estimate_of(double value, double variance, uint64_t samples, double unseen);
 struct estimate estimate_objects(const struct sample_sums *sums);
 struct estimate estimate_bytes(const struct sample_sums *sums);
 /* Returns the mean lifetime: a ratio, whose interval is that of a normal variable. */

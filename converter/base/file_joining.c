@@ -44,6 +44,7 @@ struct joining {
     struct joined_types types;
     struct object_range *ranges; /* by file */
     size_t *time_slots;          /* by record */
+    uint64_t begin_ticks;        /* of the first file, if it is known */
     uint64_t end_ticks;          /* of the files so far */
     uint64_t pauses_ticks;       /* between files */
     uint64_t repeats;            /* the last known; UINT64_MAX: none */
@@ -347,6 +348,8 @@ static enum step_status take_ranges(struct joining *joining, struct step_reader 
         return step_error_set(error, STEP_STATUS_CORRUPT, path_of(joining), STEP_NO_OFFSET,
                               "it begins before %s ends",
                               joining->files->items[joining->at - 1].path);
+    if (is_first(joining) && begin != UINT64_MAX && begin < *end_ticks)
+        joining->begin_ticks = begin;
     if (!is_first(joining) && begin != UINT64_MAX && begin > joining->end_ticks)
         joining->pauses_ticks += begin - joining->end_ticks;
     *begin_ticks =
@@ -481,6 +484,8 @@ static enum step_status put_properties(struct joining *joining)
     put_text(joining, "file-numbers", "%" PRIu64 " to %" PRIu64, files[0].number,
              files[joining->files->count - 1].number);
     put_text(joining, "file-set-pauses-ns", "%" PRIu64, joining->pauses_ticks * resolution_ns);
+    put_text(joining, "file-set-span-ns", "%" PRIu64,
+             (joining->end_ticks - joining->begin_ticks) * resolution_ns);
     if (joining->window.count > 0)
         put_text(joining, "file-set-windows", "%" PRIu64, joining->window.count);
     if (joining->repeats != UINT64_MAX)

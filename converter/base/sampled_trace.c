@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps sampled traces from commands that need all objects. */
+/* Keeps sampled traces from commands that need all objects, and what has to be said of others. */
 #include "converter/base/sampled_trace.h"
 
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/error_report.h"
 #include "converter/base/estimates.h"
+#include "converter/base/no_memory.h"
+#include "converter/base/quantity.h"
+#include "converter/base/trace_ticks.h"
 
 #define INTERVAL_MOST (UINT64_C(1) << 30)
 #define REPEATS_UNIT 1e9 /* agent/events/draw_repeats.c */
+/* The first JDK whose sampler takes what is allocated outside of TLABs off the distance to the next
+ * sample (JDK-8356372). */
+#define UNBIASED_JDK 25u
+#define VERSION_ROOM 40u /* of a version, as much as is shown */
 
 static const char *refusing = "this command"; /* NULL: sampled traces are accepted */
 
@@ -49,25 +60,171 @@ static enum step_status take_repeats(const struct step_reader *reader, const cha
     return STEP_STATUS_OK;
 }
 
+/* ---- what has to be said of a trace ---- */
+
+/* Of each trace that was opened, until the process ends. */
+struct sampled_note {
+    struct sampled_note *next;
+    char *path;
+    char version[VERSION_ROOM]; /* of a JVM that samples with a bias; empty: of none */
+    uint64_t pauses_ns, span_ns;
+};
+
+static struct sampled_note *notes;
+static pthread_mutex_t notes_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool are_told;
+
+void sampled_traces_tell(void)
+{
+    are_told = true;
+}
+
+static struct sampled_note *find_note(const char *path)
+{
+    struct sampled_note *note = notes;
+    while (note != NULL && strcmp(note->path, path) != 0)
+        note = note->next;
+    return note;
+}
+
+/* Copies the note of a trace; of one from standard input, whose path is that of its copy, the last
+ * one. */
+static struct sampled_note note_of(const char *path)
+{
+    pthread_mutex_lock(&notes_lock);
+    const struct sampled_note *found = find_note(path);
+    if (found == NULL && strcmp(path, "-") == 0)
+        found = notes;
+    struct sampled_note note = found != NULL ? *found : (struct sampled_note){.next = NULL};
+    pthread_mutex_unlock(&notes_lock);
+    return note;
+}
+
+const char *sampled_trace_bias(const char *path, char text[SAMPLED_NOTE_ROOM])
+{
+    const struct sampled_note note = note_of(path);
+    if (note.version[0] == '\0')
+        return NULL;
+    snprintf(text, SAMPLED_NOTE_ROOM,
+             "its JVM (%s) samples with a bias: where a thread allocates large and small objects, "
+             "estimates were up to 9 times too high or 30 %% too low, so ranges are no 95 %% "
+             "intervals (JDK-8356372; JDK %u and later do not)",
+             note.version, UNBIASED_JDK);
+    return text;
+}
+
+const char *sampled_trace_pauses(const char *path, char text[SAMPLED_NOTE_ROOM])
+{
+    const struct sampled_note note = note_of(path);
+    if (note.pauses_ns == 0)
+        return NULL;
+    int at = snprintf(text, SAMPLED_NOTE_ROOM, "not recorded: %s",
+                      quantity_of_ns((double) note.pauses_ns).text);
+    if (note.span_ns > 0)
+        at += snprintf(text + at, SAMPLED_NOTE_ROOM - (size_t) at, " of %s",
+                       quantity_of_ns((double) note.span_ns).text);
+    snprintf(text + at, SAMPLED_NOTE_ROOM - (size_t) at,
+             " between the files: no number has what was allocated then");
+    return text;
+}
+
+void sampled_trace_put_json(struct json_output *json, const char *path, uint64_t interval_bytes)
+{
+    char text[SAMPLED_NOTE_ROOM];
+    const char *bias = sampled_trace_bias(path, text);
+    json_bool(json, "estimated", true);
+    json_number(json, "sample_interval_bytes", interval_bytes);
+    json_bool(json, "interval_valid", bias == NULL);
+    if (bias != NULL)
+        json_text(json, "interval_fault", bias);
+    json_number(json, "not_recorded_ns", note_of(path).pauses_ns);
+}
+
+static void tell(const char *path)
+{
+    char text[SAMPLED_NOTE_ROOM];
+    bool is_copy = strncmp(path, COPY_PATH_START, sizeof COPY_PATH_START - 1) == 0;
+    const char *shown = is_copy ? STANDARD_INPUT_NAME : path;
+    const char *bias = sampled_trace_bias(path, text);
+    if (bias != NULL)
+        report_line("%s: %s", shown, bias);
+    const char *pauses = sampled_trace_pauses(path, text);
+    if (pauses != NULL)
+        report_line("%s: %s", shown, pauses);
+}
+
+static bool is_biased(const char *version)
+{
+    unsigned long number = version != NULL ? strtoul(version, NULL, 10) : 0;
+    return number > 0 && number < UNBIASED_JDK;
+}
+
+/* Notes a trace that was opened, if it is the first time. */
+static enum step_status take_note(const struct step_reader *reader, const char *path,
+                                  struct step_error *error)
+{
+    const char *version = step_reader_property(reader, "java-vm-version");
+    struct sampled_note *note = calloc(1, sizeof *note);
+    char *copy = strdup(path);
+    estimates_interval(sampled_interval_bytes("sampled", step_reader_property(reader, "sample")));
+    if (is_biased(version))
+        estimates_bias();
+    pthread_mutex_lock(&notes_lock);
+    bool is_new = note != NULL && copy != NULL && find_note(path) == NULL;
+    if (is_new) {
+        note->path = copy;
+        note->pauses_ns = trace_number(step_reader_property(reader, "file-set-pauses-ns"), 0);
+        note->span_ns = trace_number(step_reader_property(reader, "file-set-span-ns"), 0);
+        if (is_biased(version))
+            snprintf(note->version, sizeof note->version, "%s", version);
+        note->next = notes;
+        notes = note;
+    }
+    pthread_mutex_unlock(&notes_lock);
+    if (note == NULL || copy == NULL) {
+        free(note);
+        free(copy);
+        return no_memory(error);
+    }
+    if (is_new && are_told)
+        tell(path);
+    if (!is_new) {
+        free(note);
+        free(copy);
+    }
+    return STEP_STATUS_OK;
+}
+
+/* ---- opening ---- */
+
+static enum step_status check_interval(const struct step_reader *reader, const char *path,
+                                       struct step_error *error)
+{
+    if (!is_sampled(step_reader_property(reader, "engine")) ||
+        sampled_interval_bytes("sampled", step_reader_property(reader, "sample")) != 0)
+        return STEP_STATUS_OK;
+    return step_error_set(error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET,
+                          "its property engine is 'sampled', but its property sample is not a "
+                          "number of bytes from 1 to 1073741824");
+}
+
 enum step_status sampled_trace_check(const struct step_reader *reader, const char *path,
                                      struct step_error *error)
 {
-    const char *engine = step_reader_property(reader, "engine");
-    const char *sample = step_reader_property(reader, "sample");
-    if (is_sampled(engine) && sampled_interval_bytes(engine, sample) == 0)
-        return step_error_set(error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET,
-                              "its property engine is 'sampled', but its property sample is not a "
-                              "number of bytes from 1 to 1073741824");
-    return is_sampled(engine) ? take_repeats(reader, path, error) : STEP_STATUS_OK;
+    enum step_status status = check_interval(reader, path, error);
+    if (status != STEP_STATUS_OK || !is_sampled(step_reader_property(reader, "engine")))
+        return status;
+    status = take_repeats(reader, path, error);
+    return status == STEP_STATUS_OK ? take_note(reader, path, error) : status;
 }
 
 enum step_status sampled_trace_admit(const struct step_reader *reader, const char *path,
                                      struct step_error *error)
 {
-    enum step_status status = sampled_trace_check(reader, path, error);
+    enum step_status status = check_interval(reader, path, error);
     if (status != STEP_STATUS_OK || refusing == NULL ||
         !is_sampled(step_reader_property(reader, "engine")))
-        return status;
+        return status == STEP_STATUS_OK ? sampled_trace_check(reader, path, error) : status;
     return step_error_set(error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET,
                           "it has a sample of the objects (engine=sampled), and %s needs all of "
                           "them; docs/engine-sampled.md has what can read it",

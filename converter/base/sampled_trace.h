@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "format/json/json_output.h"
 #include "steptrace/reader.h"
 
 /* Declares that this command says of a sample that it is one, unless an option (not copied; NULL:
@@ -18,6 +19,24 @@ enum step_status sampled_trace_admit(const struct step_reader *reader, const cha
 /* The same for a caller that gives each sample with its weight: it accepts sampled traces. */
 enum step_status sampled_trace_check(const struct step_reader *reader, const char *path,
                                      struct step_error *error);
+/*
+ * What no number of a sampled trace may go without: that its JVM samples with a bias, so that
+ * ranges are no 95 % intervals, and what was not recorded between the files of a ring.  Whoever
+ * opens such a trace notes both: the words and members of estimates have them (estimate_text.h),
+ * rules are refused, and a command says them on stderr.
+ */
+
+/* From now on they are printed on stderr, once for each trace. */
+void sampled_traces_tell(void);
+enum { SAMPLED_NOTE_ROOM = 320 };
+/* Write the sentences for the trace `path`, which was opened; return NULL if there is nothing to
+ * say. */
+const char *sampled_trace_bias(const char *path, char text[SAMPLED_NOTE_ROOM]);
+const char *sampled_trace_pauses(const char *path, char text[SAMPLED_NOTE_ROOM]);
+/* Puts the members that all JSON of estimates has: "estimated", "sample_interval_bytes",
+ * "interval_valid", "interval_fault" if it is not, and "not_recorded_ns". */
+void sampled_trace_put_json(struct json_output *json, const char *path, uint64_t interval_bytes);
+
 /* Returns the mean number of bytes allocated from one sample to the next, from the values of the
  * properties `engine` and `sample` (each may be NULL); 0 if the trace is exact or not valid. */
 uint64_t sampled_interval_bytes(const char *engine, const char *sample);

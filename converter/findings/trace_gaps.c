@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "converter/base/sampled_trace.h"
 #include "converter/base/trace_gap.h"
 #include "converter/findings/findings.h"
 #include "steptrace/live.h"
@@ -44,6 +45,7 @@ void trace_gaps_each(const struct event_source *source, uint64_t not_probed,
                      void (*put)(void *user, const char *sentence), void *user)
 {
     char end[TRACE_GAP_ROOM], lost[TRACE_GAP_ROOM], classes[TRACE_GAP_ROOM];
+    char bias[SAMPLED_NOTE_ROOM], pauses[SAMPLED_NOTE_ROOM];
     snprintf(classes, sizeof classes, "%" PRIu64 " classes or methods could not be traced.",
              not_probed);
     const char *const gaps[] = {
@@ -53,6 +55,8 @@ void trace_gaps_each(const struct event_source *source, uint64_t not_probed,
         trace_gap_early(event_source_property(source, "end").unshown),
         event_source_property(source, "incomplete").unshown,
         recording_gap(source),
+        sampled_trace_bias(source->path, bias),
+        sampled_trace_pauses(source->path, pauses),
         not_probed > 0 ? classes : NULL,
     };
     for (size_t i = 0; i < sizeof gaps / sizeof gaps[0]; i++)

@@ -9,6 +9,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/estimate_text.h"
 #include "converter/base/quantity.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/heap/heap_dump.h"
 #include "converter/heap/heap_tracker.h"
 #include "format/core/grow.h"
@@ -120,11 +121,11 @@ void heap_report_begin_json(const struct heap_report *report, struct json_output
     json_text(json, "what", report->allocated ? "allocated" : "live");
 }
 
-static void put_moment_samples(const struct heap_snapshot *snapshot, struct json_output *json)
+static void put_moment_samples(const struct heap_report *report,
+                               const struct heap_snapshot *snapshot, struct json_output *json)
 {
     const struct heap_samples *samples = &snapshot->all_samples;
-    json_bool(json, "estimated", true);
-    json_number(json, "sample_interval_bytes", snapshot->sample_interval_bytes);
+    sampled_trace_put_json(json, report->path, snapshot->sample_interval_bytes);
     json_number(json, "live_samples", samples->live.samples);
     estimate_put_members(json, "live_objects", estimate_objects(&samples->live));
     estimate_put_members(json, "live_bytes", estimate_bytes(&samples->live));
@@ -133,8 +134,8 @@ static void put_moment_samples(const struct heap_snapshot *snapshot, struct json
     estimate_put_members(json, "allocated_bytes", estimate_bytes(&samples->allocated));
 }
 
-void heap_report_put_moment(const struct heap_snapshot *snapshot, const char *key,
-                            struct json_output *json)
+void heap_report_put_moment(const struct heap_report *report, const struct heap_snapshot *snapshot,
+                            const char *key, struct json_output *json)
 {
     char moment[MOMENT_TEXT];
     heap_moment_print(&snapshot->moment, moment, sizeof moment);
@@ -144,7 +145,7 @@ void heap_report_put_moment(const struct heap_snapshot *snapshot, const char *ke
     json_number(json, "collections", snapshot->collections);
     death_dates_put_json(&snapshot->deaths, json);
     if (snapshot->samples != NULL) {
-        put_moment_samples(snapshot, json);
+        put_moment_samples(report, snapshot, json);
         json_end_object(json);
         return;
     }

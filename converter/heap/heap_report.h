@@ -43,8 +43,8 @@ void heap_report_put_head(const struct heap_report *report, const struct heap_sn
 
 /* Begins the JSON object of a report with its common members. */
 void heap_report_begin_json(const struct heap_report *report, struct json_output *json);
-void heap_report_put_moment(const struct heap_snapshot *snapshot, const char *key,
-                            struct json_output *json);
+void heap_report_put_moment(const struct heap_report *report, const struct heap_snapshot *snapshot,
+                            const char *key, struct json_output *json);
 
 #define HEAP_AGES 65u
 struct heap_ages {

@@ -102,10 +102,12 @@ static void count_live(void *user, const struct live_object *object, double weig
         count->ages_us[object->class_id] += weight * (double) (count->now_us - born_us);
 }
 
-static struct heap_amount amount_of(const struct sample_sums *sums, double ages_us)
+struct heap_amount heap_samples_amount(const struct sample_sums *sums, double ages_us)
 {
-    return (struct heap_amount){estimate_whole(sums->objects), estimate_whole(sums->bytes),
-                                estimate_whole(ages_us)};
+    uint64_t objects = estimate_whole(sums->objects);
+    double share = sums->objects > 0 ? (double) objects / sums->objects : 1;
+    return (struct heap_amount){objects, estimate_whole(sums->bytes),
+                                estimate_whole(ages_us * share)};
 }
 
 /* Sums of the same numbers in another order may round to another number. */
@@ -152,8 +154,8 @@ bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snaps
             continue;
         struct heap_row *out = &snapshot->rows[row++];
         out->samples = samples;
-        out->live = amount_of(&samples->live, ages_us[i]);
-        out->allocated = amount_of(&samples->allocated, samples->lives.lives / 1000);
+        out->live = heap_samples_amount(&samples->live, ages_us[i]);
+        out->allocated = heap_samples_amount(&samples->allocated, samples->lives.lives / 1000);
         out->existing = (struct heap_amount){0, 0, 0}; /* samples are new objects */
         out->most = (struct peak){0, 0};
         make_no_less(&out->allocated, &out->live);

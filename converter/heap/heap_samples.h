@@ -49,6 +49,9 @@ void heap_samples_each_live(const struct heap_tracker *tracker, sample_visit vis
 bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snapshot);
 /* Adds up the samples of all rows. */
 void heap_samples_total(struct heap_snapshot *snapshot);
+/* Rounds sums to numbers of objects and bytes; the ages by weight are those of the rounded number,
+ * so that their mean is that of the samples. */
+struct heap_amount heap_samples_amount(const struct sample_sums *sums, double ages_us);
 void heap_samples_merge(struct heap_samples *sum, const struct heap_samples *other);
 /* Estimates the difference of two rows, each of which may be NULL, of successive snapshots of a
  * tracker.  Objects that are in both do not make it uncertain.  `is_reversed`: `before` is of the

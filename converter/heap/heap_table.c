@@ -147,8 +147,8 @@ static bool is_noise(const struct heap_change *row)
 static void put_titles_text(const struct row_list *list)
 {
     if (list->is_sampled)
-        printf("%8s" ESTIMATE_TITLES ESTIMATE_TITLES, "samples", "objects", "(95 %)", "bytes",
-               "(95 %)");
+        printf("%8s" ESTIMATE_TITLES ESTIMATE_TITLES, "samples", "objects", estimate_range_title(),
+               "bytes", estimate_range_title());
     else
         printf(is_change(list) ? "%13s %15s" : "%12s %14s", "objects", "bytes");
     if (is_change(list))
@@ -264,9 +264,9 @@ static void print_json(const struct row_list *list, size_t shown)
 {
     struct json_output json;
     heap_report_begin_json(list->report, &json);
-    heap_report_put_moment(list->first, is_change(list) ? "before" : "moment", &json);
+    heap_report_put_moment(list->report, list->first, is_change(list) ? "before" : "moment", &json);
     if (is_change(list))
-        heap_report_put_moment(list->last, "after", &json);
+        heap_report_put_moment(list->report, list->last, "after", &json);
     json_begin_array(&json, "rows");
     for (size_t i = 0; i < shown; i++) {
         json_begin_object(&json, NULL);
@@ -323,6 +323,22 @@ static struct heap_change change_of(const struct heap_row *row, bool allocated)
     return out;
 }
 
+/* The rows of a sampled trace have what their classes say of sizes. */
+static void fold(const struct heap_report *report, struct heap_snapshot *snapshot)
+{
+    heap_snapshot_fold(snapshot, report->axes);
+    for (size_t i = 0; snapshot->samples != NULL && i < snapshot->count; i++) {
+        struct heap_samples *samples = snapshot->rows[i].samples;
+        uint32_t class_id = snapshot->rows[i].key.class_id;
+        struct step_bytes name = (report->axes & HEAP_BY_CLASS) == 0
+                                     ? (struct step_bytes){.length = 0}
+                                     : trace_class_of(report->sites->names, class_id)->name;
+        samples->allocated = sample_sums_of_class(samples->allocated, name);
+        samples->live = sample_sums_of_class(samples->live, name);
+        samples->kept = sample_sums_of_class(samples->kept, name);
+    }
+}
+
 bool heap_print_table(const struct heap_report *report, struct heap_snapshot *snapshot)
 {
     struct row_list list = {.report = report,
@@ -331,7 +347,7 @@ bool heap_print_table(const struct heap_report *report, struct heap_snapshot *sn
                             .rows = malloc((snapshot->count + 1) * sizeof *list.rows)};
     if (list.rows == NULL)
         return false;
-    heap_snapshot_fold(snapshot, report->axes);
+    fold(report, snapshot);
     for (size_t i = 0; i < snapshot->count; i++) {
         list.rows[list.count] = change_of(&snapshot->rows[i], report->allocated);
         list.count += list.rows[list.count].objects != 0 || list.rows[list.count].bytes != 0;
@@ -345,8 +361,8 @@ bool heap_print_changes(const struct heap_report *report, struct heap_snapshot *
 {
     struct row_list list = {
         .report = report, .first = before, .last = after, .is_sampled = after->samples != NULL};
-    heap_snapshot_fold(before, report->axes);
-    heap_snapshot_fold(after, report->axes);
+    fold(report, before);
+    fold(report, after);
     if (!heap_snapshot_compare(before, after, report->allocated, &list.rows, &list.count))
         return false;
     print_rows(&list);

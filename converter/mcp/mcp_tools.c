@@ -73,7 +73,7 @@ static const struct tool tools[] = {
                     &(const struct parameter){"by", KIND_TEXT, false, "--by",
                                               "site, class or class+site"},
                     &(const struct parameter){"older_than", KIND_TEXT, false, "--older-than",
-                                              "least age at the end (10s)"},
+                                              "least age at the end, as 10s"},
                     &a_rows, &a_class, &a_from, &a_to}},
     {"compare", "Differences between two traces: allocations and live bytes by class or site.",
      .parameters = {&(const struct parameter){"before", KIND_TRACE, true, NULL, "the first trace"},

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/sampled_trace.h"
 #include "converter/base/table_text.h"
 #include "converter/numbers/compare_report.h"
 
@@ -163,8 +164,7 @@ static void put_runs(struct json_output *json, const struct compare_report *repo
         json_text(json, "trace", run->path);
         json_text(json, "program", run->program);
         if (run->sample_interval_bytes != 0) {
-            json_bool(json, "estimated", true);
-            json_number(json, "sample_interval_bytes", run->sample_interval_bytes);
+            sampled_trace_put_json(json, run->path, run->sample_interval_bytes);
             json_number(json, "samples", run->samples);
         }
         death_dates_put_json(&run->deaths, json);

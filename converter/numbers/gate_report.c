@@ -40,11 +40,14 @@ struct gate_verdict {
 struct totals {
     uint64_t sums[MEASURE_RUNS_MOST * SIDE_COUNT][SUM_COUNT];
     double variances[MEASURE_RUNS_MOST * SIDE_COUNT][SUM_COUNT];
+    size_t rows;
+    bool is_one_size;
 };
 
 static void add(struct totals *totals, const struct measures *measures, enum measure_axis axis,
                 uint32_t row)
 {
+    totals->is_one_size = totals->rows++ == 0 && measures_row_has_one_size(measures, axis, row);
     for (size_t run = 0; run < measures->run_count; run++) {
         const uint64_t *sums = measures_sums(measures, axis, row, run);
         const double *variances = measures_variances(measures, axis, row, run);
@@ -55,10 +58,10 @@ static void add(struct totals *totals, const struct measures *measures, enum mea
     }
 }
 
-static const uint64_t *sums_of_totals(const void *user, size_t run, const double **variances)
+static const uint64_t *sums_of_totals(const void *user, size_t run, struct sums_spread *spread)
 {
     const struct totals *totals = user;
-    *variances = totals->variances[run];
+    *spread = (struct sums_spread){totals->variances[run], totals->is_one_size};
     return totals->sums[run];
 }
 
@@ -384,7 +387,10 @@ static void refuse(const struct gate_rule *rule, const struct measures *measures
     const struct metric *metric = rule->metric;
     uint32_t lacks = measures->lacks_kinds & metric->needs;
     const char *text = "'%s': a trace of engine=sampled has no estimate of %s";
-    if ((lacks & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
+    if (measures_have(measures, metric))
+        text = "'%s': no interval of %s is valid, so the rule is not judged: a JVM sampled with a "
+               "bias (docs/engine-sampled.md)";
+    else if ((lacks & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
         text = "'%s': a trace without allocations (the agent's option events=alloc) has no %s";
     else if ((lacks & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0)
         text = "'%s': a trace without deaths (the agent's option events=free) has no %s";
@@ -403,7 +409,8 @@ enum step_status gates_judge(const struct gates *gates, const char *verb,
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct junit junit = {verb, measures, verdicts, gates->count, 0};
     for (size_t i = 0; verdicts != NULL && i < gates->count; i++) {
-        if (measures_have(measures, gates->rules[i].metric))
+        bool is_biased = measures->has_estimates && estimates_are_biased();
+        if (measures_have(measures, gates->rules[i].metric) && !is_biased)
             continue;
         free(verdicts);
         refuse(&gates->rules[i], measures, &error);

@@ -9,6 +9,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/estimate_text.h"
 #include "converter/base/quantity.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/base/table_text.h"
 #include "converter/numbers/compare_report.h"
 #include "format/json/json_output.h"
@@ -118,11 +119,14 @@ static void print_head(const struct leak_report *report)
     death_dates_print(&report->tracker->heap.deaths, deaths, sizeof deaths);
     if (death_dates_are_exact(&report->tracker->heap.deaths))
         printf("%-10s%s\n", "deaths", deaths);
-    print_amount(report, "survived", &report->rows->all, &report->rows->all_samples);
-    printf(" that saw at least %" PRIu64 " collection%s", report->limits.survived,
-           plural(report->limits.survived));
+    print_amount(report, report->is_older ? "older" : "survived", &report->rows->all,
+                 &report->rows->all_samples);
+    if (!report->is_older)
+        printf(" that saw at least %" PRIu64 " collection%s", report->limits.survived,
+               plural(report->limits.survived));
     if (report->limits.age_ns > 0)
-        printf(" and %s", quantity_of_ns((double) report->limits.age_ns).text);
+        printf("%s %s", report->is_older ? " that lived for half of the recording:" : " and",
+               quantity_of_ns((double) report->limits.age_ns).text);
     putchar('\n');
     if (report->rows->suppressed.objects > 0) {
         print_amount(report, "of these", &report->rows->suppressed,
@@ -130,7 +134,7 @@ static void print_head(const struct leak_report *report)
         printf(" are suppressed\n");
     }
     if (report->tracker->sample_count < 3)
-        printf("(no growth: at least three collections are needed)\n");
+        printf("(no growth: it takes three collections; record longer, or with -O collect=8m)\n");
 }
 
 /* Draws the live amounts after collections as levels, the first at the left. */
@@ -191,8 +195,9 @@ static void print_row(const struct leak_report *report, const struct leak_row *r
     if (is_sampled(report))
         print_estimates(report, row);
     else
-        printf("%10" PRIu64 " %12s %12s %5s ", row->old.objects,
-               quantity_of_bytes((double) row->old.bytes).text, growth, fit);
+        printf("%10" PRIu64 " %12s %12s %12s %5s ", row->old.objects,
+               quantity_of_bytes((double) row->old.bytes).text,
+               quantity_of_bytes((double) row->at_end.bytes).text, growth, fit);
     printf("%9s  ", quantity_of_ns(mean_age_ns(row)).text);
     print_curve(report, row);
     printf("  ");
@@ -212,9 +217,10 @@ static void print_titles(const struct leak_report *report)
     putchar('\n');
     if (is_sampled(report))
         printf("%8s %12s %12s %-*s %12s %-*s ", "samples", "objects", "bytes", RANGE_WIDTH,
-               "(95 %)", "a collection", RANGE_WIDTH, "(95 %)");
+               estimate_range_title(), "a collection", RANGE_WIDTH, estimate_range_title());
     else
-        printf("%10s %12s %12s %5s ", "objects", "bytes", "a collection", "fit");
+        printf("%10s %12s %12s %12s %5s ", report->is_older ? "older" : "survivors", "bytes",
+               "all at end", "a collection", "fit");
     printf("%9s  %-18s  %s\n", "mean age", "after collections",
            report->axes == HEAP_BY_CLASS  ? "class"
            : report->axes == HEAP_BY_SITE ? "site"
@@ -265,14 +271,21 @@ static void put_row(struct json_output *json, const struct leak_report *report,
 {
     const struct heap_sites *sites = &report->tracker->heap.sites;
     json_begin_object(json, NULL);
-    put_members(json, report, &row->old, &row->old_samples);
+    struct step_bytes class = (report->axes & HEAP_BY_CLASS) == 0
+                                  ? (struct step_bytes){.length = 0}
+                                  : trace_class_of(sites->names, row->key.class_id)->name;
+    const struct sample_sums old = sample_sums_of_class(row->old_samples, class);
+    put_members(json, report, &row->old, &old);
     if (is_sampled(report)) {
         estimate_put_change(json, "growth_bytes_per_collection", row->growth);
         json_bool(json, "noise", row->rank <= 0);
     }
     json_real(json, "mean_age_ns", mean_age_ns(row));
-    if (!is_sampled(report))
+    if (!is_sampled(report)) {
+        json_number(json, "at_end_objects", row->at_end.objects);
+        json_number(json, "at_end_bytes", row->at_end.bytes);
         json_real(json, "growth_bytes_per_collection", row->slope);
+    }
     json_real(json, "fit", row->fit);
     if ((report->axes & HEAP_BY_CLASS) != 0)
         json_bytes(json, "class", trace_class_of(sites->names, row->key.class_id)->name);
@@ -294,9 +307,8 @@ void leak_print_json(const struct leak_report *report)
     json_number(&json, "least_survived", report->limits.survived);
     json_number(&json, "least_age_ns", report->limits.age_ns);
     if (is_sampled(report)) {
-        json_bool(&json, "estimated", true);
-        json_number(&json, "sample_interval_bytes",
-                    report->tracker->heap.samples.weights.interval_bytes);
+        sampled_trace_put_json(&json, report->path,
+                               report->tracker->heap.samples.weights.interval_bytes);
     }
     put_amount(&json, report, "at_end", &live, &samples);
     put_amount(&json, report, "survived", &report->rows->all, &report->rows->all_samples);

@@ -121,9 +121,7 @@ static void add_old(struct old_cell *cell, const struct live_object *object, uin
         return;
     sample_sums_weigh(&cell->samples, object->size, weight);
     cell->ages_us += weight * (double) age_us;
-    cell->amount =
-        (struct heap_amount){estimate_whole(cell->samples.objects),
-                             estimate_whole(cell->samples.bytes), estimate_whole(cell->ages_us)};
+    cell->amount = heap_samples_amount(&cell->samples, cell->ages_us);
 }
 
 /* By cell of the tracker.  Returns NULL if memory runs out. */
@@ -450,6 +448,8 @@ static void fill_rows(const struct leak_tracker *tracker, unsigned axes,
             suppression_of(suppressions, &tracker->heap.sites, &cells->items[i].key) != NULL)
             continue;
         fill_series(tracker, i, row);
+        row->at_end.objects += cells->items[i].now.objects;
+        row->at_end.bytes += cells->items[i].now.bytes;
         row_of_cell[i] = (uint32_t) (row - rows->rows) + 1;
     }
     fill_births(tracker, row_of_cell, rows);
@@ -513,7 +513,7 @@ static void measure_row(struct measures *measures, enum measure_axis axis, uint3
 static bool measure_axis(const struct leak_tracker *tracker, const struct leak_limits *limits,
                          struct suppressions *suppressions, const uint32_t *site_rows,
                          enum measure_axis axis, unsigned axes, struct measures *measures,
-                         uint64_t *samples)
+                         struct sample_sums *samples)
 {
     struct leak_rows rows;
     bool ok = leak_rows_make(tracker, limits, axes, suppressions, &rows);
@@ -526,7 +526,7 @@ static bool measure_axis(const struct leak_tracker *tracker, const struct leak_l
         if (ok)
             measure_row(measures, axis, number, &rows.rows[i]);
     }
-    *samples = rows.all_samples.samples;
+    *samples = rows.all_samples;
     leak_rows_reset(&rows);
     return ok;
 }
@@ -536,7 +536,8 @@ bool leak_rows_measure(const struct leak_tracker *tracker, const struct leak_lim
                        struct measures *measures)
 {
     uint32_t *site_rows = measure_sites(measures, &tracker->heap.sites);
-    uint64_t interval_bytes = tracker->heap.samples.weights.interval_bytes, samples = 0;
+    uint64_t interval_bytes = tracker->heap.samples.weights.interval_bytes;
+    struct sample_sums samples = {.samples = 0};
     bool ok = site_rows != NULL && (interval_bytes == 0 || measures_expect_estimates(measures)) &&
               measure_axis(tracker, limits, suppressions, site_rows, AXIS_PROGRAM,
                            HEAP_BY_CLASS | HEAP_BY_SITE, measures, &samples) &&
@@ -549,6 +550,9 @@ bool leak_rows_measure(const struct leak_tracker *tracker, const struct leak_lim
         measures->lacks_kinds |= TRACE_KIND_BIT(EVENT_OBJECT_FREE);
     if (ok)
         measures->runs[measures->run_count++] = (struct measure_run){
-            .side = side, .sample_interval_bytes = interval_bytes, .samples = samples};
+            .side = side,
+            .sample_interval_bytes = interval_bytes,
+            .samples = samples.samples,
+            .widest_interval_bytes = sample_sums_interval(&samples, (double) interval_bytes)};
     return ok;
 }

@@ -94,6 +94,7 @@ struct leak_row {
     struct heap_key key;
     struct heap_amount old; /* survivors; of a sampled trace estimates, as are the bytes of */
     struct sample_sums old_samples; /* these */
+    struct heap_amount at_end;      /* all that live at the end, to which growth refers */
     struct leak_trend trend;
     struct estimate growth;        /* of a sampled trace; `slope` is its value */
     uint64_t series[LEAK_SAMPLES]; /* live after each sampled collection */
@@ -128,6 +129,7 @@ struct leak_report {
     const struct leak_tracker *tracker;
     const struct leak_rows *rows;
     struct leak_limits limits;
+    bool is_older; /* the limits are of age, since the trace has too few collections */
     unsigned axes;
     uint64_t top;                    /* lines; 0: all */
     uint64_t depth;                  /* frames of a site; 0: all */

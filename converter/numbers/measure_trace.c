@@ -26,6 +26,13 @@ static void add(struct measures *measures, enum measure_axis axis, uint32_t row,
     variances[SUM_ALIVE_OBJECTS] += row_of_heap->samples->live.objects_variance;
 }
 
+static double widest_interval(const struct heap_snapshot *snapshot)
+{
+    double interval = (double) snapshot->sample_interval_bytes;
+    interval = sample_sums_interval(&snapshot->all_samples.allocated, interval);
+    return sample_sums_interval(&snapshot->all_samples.live, interval);
+}
+
 bool measure_heap(struct measures *measures, const struct heap_sites *sites,
                   const struct heap_snapshot *snapshot, enum measure_side side)
 {
@@ -51,7 +58,8 @@ bool measure_heap(struct measures *measures, const struct heap_sites *sites,
         measures->runs[measures->run_count++] =
             (struct measure_run){.side = side,
                                  .sample_interval_bytes = snapshot->sample_interval_bytes,
-                                 .samples = snapshot->all_samples.live.samples};
+                                 .samples = snapshot->all_samples.live.samples,
+                                 .widest_interval_bytes = widest_interval(snapshot)};
     return ok;
 }
 
@@ -274,6 +282,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
                              .kinds = recorded_kinds(source, measure->kinds),
                              .sample_interval_bytes = measure->snapshots[END].sample_interval_bytes,
                              .samples = measure->snapshots[END].all_samples.allocated.samples,
+                             .widest_interval_bytes = widest_interval(&measure->snapshots[END]),
                              .stack_depth = event_source_number(source, "stack", 0)};
     snprintf(run->program, sizeof run->program, "%s", program != NULL ? program : "");
     measure->curve = NULL;

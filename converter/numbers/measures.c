@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/estimate_text.h"
 #include "format/core/grow.h"
 
 /* What a metric needs.  Without deaths all objects would count as alive. */
@@ -214,15 +215,32 @@ struct measured measured_of(double *values, size_t count)
         .runs = count, .median = median, .least = values[0], .most = values[count - 1]};
 }
 
+/* What an object that was not sampled adds to a number of objects. */
+static double unseen(const struct metric *metric, const uint64_t *sums,
+                     const struct sums_spread *spread, const struct measure_run *run)
+{
+    double size = spread->is_one_size ? (double) sums[metric->sum - 1] / (double) sums[metric->sum]
+                                      : OBJECT_BYTES_LEAST;
+    return estimate_unseen(size, run->widest_interval_bytes);
+}
+
 static struct estimate estimate_of_run(const struct metric *metric, const uint64_t *sums,
-                                       const double *variances, const struct measure_run *run)
+                                       const struct sums_spread *spread,
+                                       const struct measure_run *run)
 {
     double value = metric_value(metric, sums);
-    if (run->sample_interval_bytes == 0 || variances == NULL || metric->unit == UNIT_TIME)
+    if (run->sample_interval_bytes == 0 || spread->variances == NULL || metric->unit == UNIT_TIME)
         return estimate_exactly(value);
     if (value == 0 && metric->unit == UNIT_BYTES)
         return estimate_no_bytes(run->sample_interval_bytes);
-    return estimate_of(value, variances[metric->sum], value > 0);
+    return estimate_of(value, spread->variances[metric->sum], value > 0,
+                       metric->unit == UNIT_COUNT ? unseen(metric, sums, spread, run) : 0);
+}
+
+bool measures_row_has_one_size(const struct measures *measures, enum measure_axis axis,
+                               uint32_t row)
+{
+    return axis == AXIS_CLASS && class_has_one_size(measures_text(measures, axis, row));
 }
 
 struct measured measured_of_runs(const struct measures *measures, const struct metric *metric,
@@ -233,11 +251,11 @@ struct measured measured_of_runs(const struct measures *measures, const struct m
     bool is_estimate = false;
     for (size_t i = 0; i < measures->run_count && count < MEASURE_RUNS_MOST; i++) {
         const struct measure_run *run = &measures->runs[i];
-        const double *variances = NULL;
+        struct sums_spread spread = {.variances = NULL};
         if (run->side != side)
             continue;
-        const uint64_t *sums = sums_of(user, i, &variances);
-        struct estimate estimate = estimate_of_run(metric, sums, variances, run);
+        const uint64_t *sums = sums_of(user, i, &spread);
+        struct estimate estimate = estimate_of_run(metric, sums, &spread, run);
         values[count++] = estimate.value;
         is_estimate |= run->sample_interval_bytes != 0;
         least = fmin(least, estimate.low);
@@ -260,10 +278,11 @@ struct row_sums {
     uint32_t row;
 };
 
-static const uint64_t *sums_of_row(const void *user, size_t run, const double **variances)
+static const uint64_t *sums_of_row(const void *user, size_t run, struct sums_spread *spread)
 {
     const struct row_sums *row = user;
-    *variances = measures_variances(row->measures, row->axis, row->row, run);
+    spread->variances = measures_variances(row->measures, row->axis, row->row, run);
+    spread->is_one_size = measures_row_has_one_size(row->measures, row->axis, row->row);
     return measures_sums(row->measures, row->axis, row->row, run);
 }
 
@@ -314,7 +333,9 @@ void measured_print_range(const struct metric *metric, const struct measured *me
             metric_quantity(metric, measured->most).text);
     if (measured->runs > 1)
         fprintf(out, " in %zu runs", measured->runs);
-    fputs(measured->is_estimate ? " at 95 %)" : ")", out);
+    if (measured->is_estimate)
+        fputs(estimates_are_biased() ? ", biased" : " at 95 %", out);
+    fputc(')', out);
 }
 
 void measured_print_change(const struct metric *metric, struct estimate change, FILE *out)
@@ -322,8 +343,9 @@ void measured_print_change(const struct metric *metric, struct estimate change, 
     if (isinf(change.low) || isinf(change.high))
         fputs(" (no sample)", out);
     else
-        fprintf(out, " (%s to %s at 95 %%)", metric_change(metric, change.low).text,
-                metric_change(metric, change.high).text);
+        fprintf(out, " (%s to %s%s)", metric_change(metric, change.low).text,
+                metric_change(metric, change.high).text,
+                estimates_are_biased() ? ", biased" : " at 95 %");
 }
 
 #define DIGITS "0123456789"

@@ -27,6 +27,7 @@ enum measure_axis { AXIS_PROGRAM, AXIS_CLASS, AXIS_SITE, AXIS_THREAD, AXIS_METHO
 /* Metrics: their names on the command line, their units, and how sums produce them. */
 
 /* Sums stored per row. */
+/* A number of objects follows its bytes. */
 enum measure_sum {
     SUM_ALLOCATED_BYTES,
     SUM_ALLOCATED_OBJECTS,
@@ -106,6 +107,7 @@ struct measure_run {
     uint32_t kinds;                 /* bits of the kinds of events that were recorded */
     uint64_t sample_interval_bytes; /* of a sampled run; 0: it has all objects */
     uint64_t samples;               /* of a sampled run */
+    double widest_interval_bytes;   /* of a sampled run: the mean of its samples, by bytes */
     uint64_t stack_depth;           /* maximum number of frames per stack; 0: unknown */
     char program[256];              /* the program, as recorded in the trace; empty: unknown */
 };
@@ -185,9 +187,18 @@ struct measured {
 };
 /* Summarises the values of `count` runs.  Sorts `values`. */
 struct measured measured_of(double *values, size_t count);
+/* How sure sums are: their variances, NULL if all are exact, and whether all objects have one size
+ * (estimates.h). */
+struct sums_spread {
+    const double *variances;
+    bool is_one_size;
+};
+/* Returns whether all objects of a row have one size. */
+bool measures_row_has_one_size(const struct measures *measures, enum measure_axis axis,
+                               uint32_t row);
 /* Summarises a metric of the runs of one side.  `sums_of` returns the sums of a run and sets
- * `*variances`, NULL if all are exact. */
-typedef const uint64_t *(*measured_sums)(const void *user, size_t run, const double **variances);
+ * `*spread`. */
+typedef const uint64_t *(*measured_sums)(const void *user, size_t run, struct sums_spread *spread);
 struct measured measured_of_runs(const struct measures *measures, const struct metric *metric,
                                  enum measure_side side, measured_sums sums_of, const void *user);
 /* Returns the median with its bounds. */

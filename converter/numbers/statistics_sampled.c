@@ -6,6 +6,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/estimate_text.h"
 #include "converter/base/quantity.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/numbers/statistics_report.h"
 
 static void print_amount(const char *what, const struct sample_sums *sums)
@@ -48,10 +49,22 @@ static void print_count(uint64_t samples, double value)
         printf(" %12" PRIu64, estimate_whole(value));
 }
 
+static struct sampled_totals totals_of_class(const struct statistics *statistics,
+                                             const struct class_totals *class, uint32_t id)
+{
+    struct step_bytes name = trace_class_of(statistics->names, id)->name;
+    struct sampled_totals totals = class->sampled;
+    totals.allocated = sample_sums_of_class(totals.allocated, name);
+    totals.freed = sample_sums_of_class(totals.freed, name);
+    totals.live = sample_sums_of_class(totals.live, name);
+    return totals;
+}
+
 static void print_class(const struct statistics *statistics, uint32_t id)
 {
     const struct class_totals *class = id_table_find(&statistics->classes, id);
-    const struct sampled_totals *totals = &class->sampled;
+    const struct sampled_totals of_class = totals_of_class(statistics, class, id);
+    const struct sampled_totals *totals = &of_class;
     struct sample_sums live = sampled_totals_live(totals);
     printf("%8" PRIu64, totals->allocated.samples);
     estimate_print(estimate_objects(&totals->allocated));
@@ -65,9 +78,9 @@ static void print_class(const struct statistics *statistics, uint32_t id)
     putchar('\n');
 }
 
-static const char class_head[] =
-    "\n samples    allocated (95 %)                           bytes (95 %)                         "
-    "  freed       at end  mean life  class\n";
+#define CLASS_HEAD                                                                                 \
+    "\n samples    allocated (%s)                           bytes (%s)                         "   \
+    "  freed       at end  mean life  class\n"
 
 static void print_thread(const struct statistics *statistics, uint32_t id)
 {
@@ -79,15 +92,20 @@ static void print_thread(const struct statistics *statistics, uint32_t id)
     statistics_print_thread_name(statistics, id);
 }
 
-static const char thread_head[] = "\n samples    allocated (95 %)                           bytes "
-                                  "(95 %)                     thread\n";
+#define THREAD_HEAD                                                                                \
+    "\n samples    allocated (%s)                           bytes (%s)                     "       \
+    "thread\n"
 
 bool statistics_print_sampled(const struct statistics_report *report)
 {
+    char classes[sizeof CLASS_HEAD + 8], threads[sizeof THREAD_HEAD + 8];
+    const char *level = estimate_level();
+    snprintf(classes, sizeof classes, CLASS_HEAD, level, level);
+    snprintf(threads, sizeof threads, THREAD_HEAD, level, level);
     print_summary(report->statistics);
     statistics_print_time(report->statistics);
-    return statistics_print_table(report, BY_CLASS, class_head, print_class) &&
-           statistics_print_table(report, BY_THREAD, thread_head, print_thread);
+    return statistics_print_table(report, BY_CLASS, classes, print_class) &&
+           statistics_print_table(report, BY_THREAD, threads, print_thread);
 }
 
 static void put_totals(struct json_output *json, const struct sampled_totals *totals)
@@ -108,8 +126,9 @@ static void put_totals(struct json_output *json, const struct sampled_totals *to
 static void put_class(struct json_output *json, const struct statistics *statistics, uint32_t id)
 {
     const struct class_totals *class = id_table_find(&statistics->classes, id);
+    const struct sampled_totals totals = totals_of_class(statistics, class, id);
     statistics_put_class_name(json, statistics, id);
-    put_totals(json, &class->sampled);
+    put_totals(json, &totals);
 }
 
 static void put_thread(struct json_output *json, const struct statistics *statistics, uint32_t id)
@@ -127,8 +146,7 @@ bool statistics_print_sampled_json(const struct statistics_report *report, FILE 
     struct json_output json;
     json_open(&json, out);
     json_text(&json, "trace", report->path);
-    json_bool(&json, "estimated", true);
-    json_number(&json, "sample_interval_bytes", statistics->sample_interval_bytes);
+    sampled_trace_put_json(&json, report->path, statistics->sample_interval_bytes);
     json_number(&json, "events", statistics->event_count);
     json_number(&json, "first_ns", statistics->first_ns);
     json_number(&json, "last_ns", statistics->last_ns);

@@ -8,6 +8,7 @@
 #include "converter/base/estimate_text.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/numbers/leak_rows.h"
 #include "converter/numbers/statistics_report.h"
 #include "converter/output/output_file.h"
@@ -61,7 +62,7 @@ static void put_summary(struct writer *writer)
     char moment[48];
     heap_moment_print(&snapshot->moment, moment, sizeof moment);
     json_bool(json, "clock", event_source_has_times(writer->model->source));
-    json_number(json, "interval_bytes", statistics->sample_interval_bytes);
+    sampled_trace_put_json(json, writer->model->source->path, statistics->sample_interval_bytes);
     json_number(json, "first_ns", statistics->first_ns);
     json_number(json, "last_ns", statistics->last_ns);
     json_text(json, "moment", moment);
@@ -100,10 +101,13 @@ static bool put_classes(struct writer *writer, const struct statistics_report *r
         uint32_t id = ranking.rows[i].id;
         const struct sampled_totals *totals =
             &((const struct class_totals *) id_table_find(&statistics->classes, id))->sampled;
-        const struct sample_sums live = live_of_class(report_moment(writer->model), id);
+        struct step_bytes name = trace_class_of(statistics->names, id)->name;
+        const struct sample_sums live = sample_sums_of_class(
+                                     live_of_class(report_moment(writer->model), id), name),
+                                 allocated = sample_sums_of_class(totals->allocated, name);
         json_begin_object(json, NULL);
-        json_bytes(json, "name", trace_class_of(statistics->names, id)->name);
-        put_sums(json, "allocated", &totals->allocated);
+        json_bytes(json, "name", name);
+        put_sums(json, "allocated", &allocated);
         put_sums(json, "live", &live);
         put_life(json, &totals->lives);
         json_end_object(json);
@@ -145,12 +149,13 @@ static void put_leak_rows(struct writer *writer, const struct leak_rows *rows)
     json_begin_array(json, "growth");
     for (size_t i = 0; i < rows->count && i < LEAKS_MOST; i++) {
         const struct leak_row *row = &rows->rows[i];
+        struct step_bytes name = trace_class_of(tracker->heap.sites.names, row->key.class_id)->name;
+        const struct sample_sums old = sample_sums_of_class(row->old_samples, name);
         json_begin_object(json, NULL);
-        put_sums(json, "old", &row->old_samples);
+        put_sums(json, "old", &old);
         put_estimate(json, "bytes", row->growth);
         json_bool(json, "noise", row->rank <= 0);
-        json_bytes(json, "class",
-                   trace_class_of(tracker->heap.sites.names, row->key.class_id)->name);
+        json_bytes(json, "class", name);
         put_frames(json, &tracker->heap.sites, row->key.site);
         json_end_object(json);
     }

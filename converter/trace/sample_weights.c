@@ -144,8 +144,10 @@ double sample_weights_of(struct sample_weights *weights, const struct trace_even
     struct live_object kept;
     sample_weights_pass(weights, event->time_ns);
     if (event->kind == EVENT_OBJECT_ALLOC) {
-        double weight = sample_weight(
-            event->size, event->drawn_bytes != 0 ? event->drawn_bytes : weights->interval_bytes);
+        uint64_t interval = event->drawn_bytes != 0 ? event->drawn_bytes : weights->interval_bytes;
+        double weight = sample_weight(event->size, interval);
+        if (weights->interval_bytes != 0)
+            estimates_draw(interval);
         keep(weights, event, weight);
         return weight;
     }

@@ -7,6 +7,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/memory_limit.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/output/output_signals.h"
 #include "converter/verbs/verb.h"
 
@@ -84,6 +85,7 @@ int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_DFL); /* end silently if the reader of the output has gone */
     output_signals_catch();
+    sampled_traces_tell();
     enum step_status status = run(argc, argv);
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == STEP_STATUS_OK) {
         report_line("standard output: %s", strerror(errno));

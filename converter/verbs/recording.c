@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/joined_files.h"
 #include "converter/base/trace_files.h"
+#include "converter/formats/format_table.h"
 #include "converter/verbs/verb.h"
 #include "format/core/input_file.h"
 #include "steptrace/live.h"
@@ -310,15 +312,40 @@ enum step_status command_run(const char *verb, char **words, bool passes_on,
     return code == 0 ? STEP_STATUS_OK : command_fail(verb, words[0], strerror(code));
 }
 
+/* ---- names ---- */
+
+enum step_status recording_check_name(const struct arguments *arguments, const char *output)
+{
+    const struct trace_format *format = trace_format_by_ending(output);
+    size_t length = strlen(output), page = sizeof ".html" - 1;
+    if (length >= page && strcasecmp(output + length - page, ".html") == 0)
+        return arguments_fault(arguments,
+                               "-o %s: the trace needs another name; with -o %.*s.step and "
+                               "--report the page is %s",
+                               output, (int) (length - page), output, output);
+    if (format == NULL || strcmp(format->name, "step") == 0)
+        return STEP_STATUS_OK;
+    size_t stem = length - strlen(format->ending);
+    return arguments_fault(arguments,
+                           "-o %s: a JVM is recorded as a STEP trace: take -o %.*s.step, then "
+                           "`steptrace convert %.*s.step -o %s`",
+                           output, (int) stem, output, (int) stem, output, output);
+}
+
 /* ---- reports ---- */
+
+void report_page_path(const char *trace, char *page, size_t size)
+{
+    size_t length = strlen(trace);
+    size_t stem = length > 5 && strcmp(trace + length - 5, ".step") == 0 ? length - 5 : length;
+    snprintf(page, size, "%.*s.html", (int) stem, trace);
+}
 
 enum step_status report_of(const char *trace)
 {
     char page[PATH_MAX], input[PATH_MAX];
     bool is_written;
-    size_t length = strlen(trace);
-    size_t stem = length > 5 && strcmp(trace + length - 5, ".step") == 0 ? length - 5 : length;
-    snprintf(page, sizeof page, "%.*s.html", (int) stem, trace);
+    report_page_path(trace, page, sizeof page);
     snprintf(input, sizeof input, "%s%s", trace[0] == '-' ? "./" : "", trace);
     enum step_status status = report_write_beside(input, page, &is_written);
     if (is_written)
@@ -394,6 +421,17 @@ static enum step_status do_all(const glob_t *found, const struct timespec *start
         ++*made;
     }
     return status;
+}
+
+bool traces_exist(const char *name, const struct timespec *start)
+{
+    glob_t found = {.gl_pathc = 0};
+    bool exist = rotated_files_exist(name);
+    find_files(name, &found);
+    for (size_t i = 0; i < found.gl_pathc && !exist; i++)
+        exist = trace_is_since(found.gl_pathv[i], start);
+    globfree(&found);
+    return exist;
 }
 
 enum step_status traces_since(const char *name, const struct timespec *start, pid_t process,

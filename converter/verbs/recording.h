@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "converter/attach/attach.h"
+#include "converter/base/arguments.h"
 
 /* Finds a file of the project.  A path in `wanted` or else in the environment variable is the only
  * one checked.  Otherwise searches `directory` beside this program (a build tree), then the
@@ -52,6 +53,9 @@ mode_t recording_mode(const struct recording_options *options);
 /* Returns true if the last `overwrite=` is yes. */
 bool recording_overwrites(const struct recording_options *options);
 
+/* Returns OK if a JVM's trace may have this name, and not that of a page or of another format,
+ * which a recorder does not write; else reports it and returns INVALID. */
+enum step_status recording_check_name(const struct arguments *arguments, const char *output);
 /* Doubles each % of a path, as recorders want it; `escaped` has room for 2 * PATH_MAX bytes. */
 /* Writes the value of the agent's option file= for an output of this working directory: an absolute
  * name, in which only the output's own % sequences are the agent's.  Returns false, with a message,
@@ -85,10 +89,14 @@ enum step_status command_run(const char *verb, char **words, bool passes_on,
 
 /* ---- report pages and summaries of traces that have just been recorded ---- */
 
+/* Writes the name of the page of a trace: FILE.html for FILE.step. */
+void report_page_path(const char *trace, char *page, size_t size);
 /* Writes FILE.html for FILE.step, and reports its name on stderr. */
 enum step_status report_of(const char *trace);
 /* Prints on stderr what the trace allocated, and its largest sites. */
 enum step_status summary_of(const char *trace);
+/* Returns whether there is a trace since `start` of that name, as traces_since() takes it. */
+bool traces_exist(const char *pattern, const struct timespec *start);
 /* Calls `each` for all traces since `start` whose names match an agent's file name pattern (with
  * %p, %t, %h): NAME.step, or NAME.2.step if that existed.  If `process` (0: any) wrote any of them,
  * only for those.  IO, reported: there is none. */

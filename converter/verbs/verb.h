@@ -115,6 +115,8 @@ VERBS(VERB_FUNCTION)
 /* Writes the page of a trace under a name that the user did not give.  Reports errors.  Returns
  * CORRUPT if the trace was damaged; the page of the rest may be written all the same. */
 enum step_status report_write_beside(const char *trace, const char *page, bool *is_written);
+/* The same for standard output; `title` is that of the page. */
+enum step_status report_write_out(const char *trace, const char *title, bool *is_written);
 
 /* A trace with exact deaths, for a verb that reads it. */
 struct dated_spool {

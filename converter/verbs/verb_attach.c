@@ -19,6 +19,8 @@
 #include "converter/base/trace_files.h"
 #include "converter/base/trace_text.h"
 #include "converter/output/output_signals.h"
+#include "converter/verbs/attach_progress.h"
+#include "converter/verbs/foreign_traces.h"
 #include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 #include "steptrace/live.h"
@@ -203,14 +205,37 @@ static enum step_status fetch(struct attachment *attachment)
     return error.status;
 }
 
-static void wait_for_end(const struct attachment *attachment)
+/* Traces of other users are not opened here, nor those in containers. */
+static bool may_be_read(const struct attachment *attachment)
+{
+    return attachment->place.name[0] == '\0' && !foreign_traces_are(&attachment->process) &&
+           strchr(attachment->output, '%') == NULL &&
+           strstr(attachment->options.text, ",rotate=") == NULL;
+}
+
+/* Returns for how long it was recorded. */
+static uint64_t wait_for_end(const struct attachment *attachment)
 {
     const struct timespec pause = {.tv_nsec = 50000000};
     uint64_t start_ns = monotonic_ns();
-    do
+    struct attach_progress progress;
+    attach_progress_begin(&progress, may_be_read(attachment) ? attachment->output : NULL,
+                          attachment->duration_ns);
+    do {
+        attach_progress_show(&progress);
         nanosleep(&pause, NULL);
-    while (!interrupted && jvm_process_is_there(&attachment->process) &&
-           (attachment->duration_ns == 0 || monotonic_ns() - start_ns < attachment->duration_ns));
+    } while (!interrupted && jvm_process_is_there(&attachment->process) &&
+             (attachment->duration_ns == 0 || monotonic_ns() - start_ns < attachment->duration_ns));
+    return attach_progress_end(&progress);
+}
+
+/* Says where the trace is to whoever looks on, or has interrupted the command. */
+static void say_where(const struct attachment *attachment, uint64_t recorded_ns)
+{
+    if (interrupted || isatty(STDERR_FILENO) != 0)
+        report_line("%s: recorded for %s%s", attachment->output,
+                    quantity_of_ns((double) recorded_ns).text,
+                    interrupted ? ", until interrupted" : "");
 }
 
 /* The JVM that records a sample makes the file, beside the sample's. */
@@ -228,12 +253,26 @@ static enum step_status record_window(struct attachment *attachment)
     return status;
 }
 
+static enum step_status report(const struct attachment *attachment, const struct timespec *begun)
+{
+    const struct jvm_process *process = &attachment->process;
+    bool was_fetched = attachment->place.name[0] != '\0';
+    if (foreign_traces_are(process))
+        return was_fetched ? foreign_place_report(process, &attachment->place, attachment->output)
+                           : foreign_traces_report(process, attachment->output, begun);
+    return was_fetched ? report_of(attachment->output)
+                       : traces_since(attachment->output, begun, process->pid, report_of);
+}
+
 static enum step_status record(struct attachment *attachment)
 {
     struct timespec begun;
     clock_gettime(CLOCK_REALTIME_COARSE, &begun);
     catch_signals();
     enum step_status status = choose_name(attachment);
+    if (status == STEP_STATUS_OK && isatty(STDERR_FILENO) != 0)
+        report_line("process %ld: the agent is loaded, and loaded classes are changed",
+                    (long) attachment->process.pid);
     if (status == STEP_STATUS_OK)
         status = begin(attachment);
     if (status != STEP_STATUS_OK)
@@ -244,16 +283,14 @@ static enum step_status record(struct attachment *attachment)
                     (long) attachment->process.pid);
         return STEP_STATUS_OK;
     }
-    wait_for_end(attachment);
+    uint64_t recorded_ns = wait_for_end(attachment);
     status = end(attachment);
     if (status == STEP_STATUS_OK && attachment->place.name[0] != '\0')
         status = fetch(attachment);
+    if (status == STEP_STATUS_OK)
+        say_where(attachment, recorded_ns);
     output_signals_catch();
-    if (status == STEP_STATUS_OK && attachment->report)
-        status = attachment->place.name[0] != '\0'
-                     ? report_of(attachment->output)
-                     : traces_since(attachment->output, &begun, attachment->process.pid, report_of);
-    return status;
+    return status == STEP_STATUS_OK && attachment->report ? report(attachment, &begun) : status;
 }
 
 /* ---- --dry-run ---- */
@@ -422,6 +459,8 @@ static enum step_status run(struct attachment *attachment, const struct argument
     if (strchr(attachment->wanted, ',') != NULL || strcmp(attachment->wanted, "-") == 0)
         return arguments_fault(arguments, "-o %s: a file is expected, without a comma in its name",
                                attachment->wanted);
+    if (recording_check_name(arguments, attachment->wanted) != STEP_STATUS_OK)
+        return STEP_STATUS_INVALID;
     attachment->output = attachment->wanted;
     /* A trace contains names and a command line, so by default only the user may read it. */
     umask(0777 & ~recording_mode(&attachment->options));

@@ -31,7 +31,23 @@ struct leaks_options {
     uint64_t top, depth;
     bool with_existing;
     bool json;
+    bool is_older; /* of a trace with too few collections: old objects, not survivors */
 };
+
+#define NOT_GIVEN UINT64_MAX
+
+/* Completes the limits.  In a trace with so few collections that nothing can have survived as many,
+ * what lived for half of the recording is listed. */
+static void choose_limits(struct leaks_options *options, const struct leak_tracker *tracker)
+{
+    bool is_asked = options->limits.survived != NOT_GIVEN || options->limits.age_ns != 0 ||
+                    options->baseline != NULL || options->gates.count > 0;
+    if (options->limits.survived == NOT_GIVEN)
+        options->limits.survived = SURVIVED_DEFAULT;
+    options->is_older = !is_asked && tracker->time_count < SURVIVED_DEFAULT;
+    if (options->is_older)
+        options->limits = (struct leak_limits){.survived = 0, .age_ns = tracker->heap.now_ns / 2};
+}
 
 static bool take_axes(void *unsigned_target, const char *value, const char **fault)
 {
@@ -67,6 +83,7 @@ static enum step_status print_rows(struct leaks_options *options, const char *pa
     struct leak_rows rows;
     unsigned axes = options->axes;
     struct measure_run *runs = options->measures.runs;
+    choose_limits(options, tracker);
     enum step_status status = measure(options, tracker, SIDE_AFTER);
     if (status != STEP_STATUS_OK)
         return status;
@@ -83,6 +100,7 @@ static enum step_status print_rows(struct leaks_options *options, const char *pa
                                        .tracker = tracker,
                                        .rows = &rows,
                                        .limits = options->limits,
+                                       .is_older = options->is_older,
                                        .axes = axes,
                                        .top = options->top,
                                        .depth = options->depth,
@@ -118,6 +136,8 @@ static enum step_status follow(struct leaks_options *options, const char *path, 
         status = report_no_memory();
     }
     trace_report_not_recorded(path, event_source_not_recorded(input->source));
+    if (side == SIDE_BEFORE)
+        choose_limits(options, &tracker);
     if (status == STEP_STATUS_OK)
         status = side == SIDE_BEFORE ? measure(options, &tracker, side)
                                      : print_rows(options, path, &tracker);
@@ -168,12 +188,12 @@ static enum step_status run(struct leaks_options *options, const struct argument
 enum step_status verb_leaks(int argc, char **argv)
 {
     struct leaks_options options = {
-        .limits = {.survived = SURVIVED_DEFAULT}, .top = TOP_DEFAULT, .depth = DEPTH_DEFAULT};
+        .limits = {.survived = NOT_GIVEN}, .top = TOP_DEFAULT, .depth = DEPTH_DEFAULT};
     event_selection_init(&options.selected);
     const struct option_row rows[] = {
         {"survived", 0, "N", "objects that survived at least N collections (3)", take_count,
          &options.limits.survived},
-        {"older-than", 0, "T", "objects at least this old at the end (10s)", take_time,
+        {"older-than", 0, "T", "objects at least this old at the end, as 10s", take_time,
          &options.limits.age_ns},
         {"by", 0, "WHAT", "site, class or class+site", take_axes, &options.axes},
         TOP_ROW(&options.top),

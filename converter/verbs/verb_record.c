@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "converter/base/error_report.h"
 #include "converter/output/output_signals.h"
 #include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
@@ -180,7 +181,8 @@ static enum step_status fail(const char *what, const char *why)
 }
 
 /* Runs the command in place of this program or, if `process` is not NULL, in a child, and waits for
- * it.  Without an agent (NULL) it is not traced.  `other` is an option of the JVM, or NULL. */
+ * it; one that is none of the JDK gets the signals of this program.  Without an agent (NULL) it is
+ * not traced.  `other` is an option of the JVM, or NULL. */
 static enum step_status start(char *agent, const char *other, enum launcher launcher,
                               char **command, size_t count, pid_t *process)
 {
@@ -199,7 +201,7 @@ static enum step_status start(char *agent, const char *other, enum launcher laun
     if (agent != NULL && launcher == LAUNCHER_OTHER && !set_tool_options(agent, other))
         status = fail(TOOL_OPTIONS, "the value is too long");
     if (status == STEP_STATUS_OK && process != NULL) {
-        status = command_run(help.name, words, false, NULL, NULL, process);
+        status = command_run(help.name, words, launcher == LAUNCHER_OTHER, NULL, NULL, process);
         output_signals_catch();
     } else if (status == STEP_STATUS_OK) {
         fflush(NULL);
@@ -210,18 +212,32 @@ static enum step_status start(char *agent, const char *other, enum launcher laun
     return status;
 }
 
+/* The command's own failure is that of this program. */
+static enum step_status no_trace(const char *command)
+{
+    fprintf(stderr,
+            "steptrace record: %s: there is no trace: it has started no JVM, or one that did not "
+            "load the agent (a daemon that ran already, a cleared " TOOL_OPTIONS ")\n",
+            command);
+    return verb_exit_code != 0 ? STEP_STATUS_OK : STEP_STATUS_IO;
+}
+
 static enum step_status record_with(const struct recording *recording,
                                     const struct arguments *arguments, char *option,
                                     const char *name, enum launcher launcher)
 {
     struct timespec begun;
     pid_t process = 0;
-    bool reports = recording->report || recording->summary;
+    bool reports = recording->report || recording->summary, is_other = launcher == LAUNCHER_OTHER;
     clock_gettime(CLOCK_REALTIME_COARSE, &begun);
+    if (isatty(STDERR_FILENO) != 0)
+        report_line("recording to %s", name);
     enum step_status status =
         start(option, other_option(recording, launcher), launcher, (char **) arguments->operands,
-              arguments->operand_count, reports ? &process : NULL);
-    if (launcher == LAUNCHER_OTHER)
+              arguments->operand_count, reports || is_other ? &process : NULL);
+    if (is_other && status == STEP_STATUS_OK && !traces_exist(name, &begun))
+        return no_trace(arguments->operands[0]);
+    if (is_other)
         process = 0;
     if (status == STEP_STATUS_OK && recording->summary)
         status = traces_since(name, &begun, process, summary_of);
@@ -240,6 +256,8 @@ static enum step_status record(const struct recording *recording, const struct a
                                recording->output);
     if (strcmp(recording->output, "-") == 0)
         return arguments_fault(arguments, "-o -: a trace that is recorded needs a file");
+    if (recording_check_name(arguments, recording->output) != STEP_STATUS_OK)
+        return STEP_STATUS_INVALID;
     if (!component_find("libtracer.so", "../agent", recording->agent, "STEPTRACE_AGENT", agent))
         return fail("libtracer.so", "cannot be found; --agent=PATH or STEPTRACE_AGENT names it");
     char reason[256];

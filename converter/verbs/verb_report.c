@@ -181,12 +181,26 @@ enum step_status verb_report(int argc, char **argv)
     return run(&request, arguments.operands[0]);
 }
 
+static enum step_status write_default(struct report_request *request, const char *trace,
+                                      bool *is_written)
+{
+    request->moment.kind = HEAP_AT_PEAK;
+    request->report.top = ROWS_DEFAULT;
+    event_selection_init(&request->selected);
+    enum step_status status = run(request, trace);
+    *is_written = request->is_written;
+    return status;
+}
+
 enum step_status report_write_beside(const char *trace, const char *page, bool *is_written)
 {
-    struct report_request request = {
-        .output = page, .moment = {.kind = HEAP_AT_PEAK}, .report = {.top = ROWS_DEFAULT}};
-    event_selection_init(&request.selected);
-    enum step_status status = run(&request, trace);
-    *is_written = request.is_written;
-    return status;
+    struct report_request request = {.output = page};
+    return write_default(&request, trace, is_written);
+}
+
+enum step_status report_write_out(const char *trace, const char *title, bool *is_written)
+{
+    struct report_request request = {.output = "-",
+                                     .report = {.title = title, .is_name_given = true}};
+    return write_default(&request, trace, is_written);
 }

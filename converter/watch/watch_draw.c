@@ -331,6 +331,10 @@ static const struct drawing_column sampled_table[] = {{WATCH_LIVE_BYTES, "live (
                                                       {WATCH_BYTES, "allocated (95 %)", 33},
                                                       {WATCH_LIVE_OBJECTS, "objects (95 %)", 28},
                                                       {WATCH_OBJECTS, "all (95 %)", 28}};
+static const struct drawing_column biased_table[] = {{WATCH_LIVE_BYTES, "live (bias)", 33},
+                                                     {WATCH_BYTES, "allocated (bias)", 33},
+                                                     {WATCH_LIVE_OBJECTS, "objects (bias)", 28},
+                                                     {WATCH_OBJECTS, "all (bias)", 28}};
 
 static void add_column(struct drawing_layout *layout, const struct drawing_column *column,
                        size_t least)
@@ -350,9 +354,10 @@ static void drawing_lay_out(const struct drawing *drawing, struct drawing_layout
     const struct watch_view *view = drawing->view;
     bool sampled = watch_feed_is_sampled(view->feed);
     bool calls = view->axis == WATCH_METHODS && !sampled, marked = view->feed->model.has_mark;
-    const struct drawing_column *table = sampled ? sampled_table
-                                         : calls ? method_table
-                                                 : object_table;
+    const struct drawing_column *table =
+        sampled ? (estimates_are_biased() ? biased_table : sampled_table)
+        : calls ? method_table
+                : object_table;
     size_t rows = sampled ? sizeof sampled_table / sizeof *table
                   : calls ? sizeof method_table / sizeof *table
                           : sizeof object_table / sizeof *table;
@@ -423,9 +428,10 @@ static void drawing_rows(struct drawing *drawing, const struct drawing_layout *l
     view->top = view->top < last ? view->top : last;
     for (size_t i = view->top; i < view->table.count && i - view->top < rows; i++) {
         char text[WATCH_LINE_BYTES], name[WATCH_NAME_TEXT];
-        const struct watch_line *line = &view->table.lines[i];
+        struct watch_line *line = &view->table.lines[i];
         size_t at = 0;
         size_t length = watch_name(view->feed, view->axis, line->id, name, sizeof name);
+        watch_sampled_note_class(line, view->axis, name, length);
         for (size_t k = 0; k < layout->count; k++)
             at += (size_t) snprintf(
                 text + at, sizeof text - at, "%*s", (int) layout->columns[k]->width,
@@ -482,7 +488,7 @@ static void put_help(struct drawing *drawing)
         "m            mark this moment: growth since; twice: no mark",
         "q            quit",
         "~, behind    not all is read yet (--cpu): sums are lower bounds, live is older",
-        "estimated    a sample: estimates with 95 % intervals; no curve, growth, row's rate"};
+        "estimated    a sample: estimates with intervals; no curve, growth, row's rate"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         drawing_line(drawing, WATCH_PLAIN, lines[i]);
 }

@@ -192,7 +192,7 @@ enum step_status watch_heap_start_ordered(struct watch_heap *heap, const struct 
     event_selection_init(&everything);
     event_selection_mark_phases(&everything, &model->filter.selected);
     watch_heap_reset(heap);
-    estimates_repeat_forget(); /* a trace that has ended says more */
+    estimates_forget(); /* a trace that has ended says more */
     enum step_status status = open_with_given_definition(tail->path, &reader, error);
     if (status == STEP_STATUS_OK)
         status =

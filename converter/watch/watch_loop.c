@@ -11,6 +11,7 @@
 
 #include "converter/base/monotonic_time.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/sampled_trace.h"
 #include "format/json/json_output.h"
 #include "steptrace/text.h"
 
@@ -93,8 +94,9 @@ static bool put_table(struct watch_view *view, enum watch_axis axis, size_t top,
         return false;
     json_begin_array(json, plurals[axis]);
     for (size_t i = 0; i < view->table.count && (top == 0 || i < top); i++) {
-        const struct watch_line *line = &view->table.lines[i];
+        struct watch_line *line = &view->table.lines[i];
         size_t length = watch_name(view->feed, axis, line->id, name, sizeof name);
+        watch_sampled_note_class(line, axis, name, length);
         json_begin_object(json, NULL);
         json_bytes(json, "name", (struct step_bytes){(const uint8_t *) name, length});
         if (sampled)
@@ -115,8 +117,7 @@ static void put_total(const struct watch_view *view, struct json_output *json)
     const struct watch_feed *feed = view->feed;
     bool sampled = watch_feed_is_sampled(feed);
     if (sampled) {
-        json_bool(json, "estimated", true);
-        json_number(json, "sample_interval_bytes", feed->tail.sample_bytes);
+        sampled_trace_put_json(json, feed->tail.path, feed->tail.sample_bytes);
     }
     json_begin_object(json, "total");
     if (sampled)

@@ -91,6 +91,16 @@ static struct quantity whole(double value)
     return out;
 }
 
+void watch_sampled_note_class(struct watch_line *line, enum watch_axis axis, const char *name,
+                              size_t length)
+{
+    struct watch_estimates *estimates = &line->estimates;
+    struct step_bytes class = {(const uint8_t *) name, axis == WATCH_CLASSES ? length : 0};
+    estimates->allocated = sample_sums_of_class(estimates->allocated, class);
+    estimates->freed = sample_sums_of_class(estimates->freed, class);
+    estimates->live = sample_sums_of_class(estimates->live, class);
+}
+
 struct watch_sampled_cell watch_sampled_cell_of(const struct watch_model *model,
                                                 const struct watch_line *line,
                                                 enum watch_column column)

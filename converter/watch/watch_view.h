@@ -174,6 +174,9 @@ struct watch_rates watch_view_rates(const struct watch_view *view);
 void watch_sampled_lines(const struct watch_view *view,
                          char lines[WATCH_SAMPLED_LINES][WATCH_SAMPLED_TEXT]);
 
+/* Notes what the class of a row says of its objects' sizes (estimates.h). */
+void watch_sampled_note_class(struct watch_line *line, enum watch_axis axis, const char *name,
+                              size_t length);
 struct watch_sampled_cell {
     char text[3 * sizeof(struct quantity) + 4];
 };

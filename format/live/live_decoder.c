@@ -30,6 +30,7 @@ void live_decoder_destroy(struct live_decoder *decoder)
     free(decoder->frees.runs);
     free(decoder->frees.scratch);
     free(decoder->batch_ends.records);
+    free(decoder->bytes);
     free(decoder);
 }
 

@@ -28,6 +28,12 @@ void live_decoder_end_at_death(struct live_decoder *decoder);
 enum step_status live_decoder_words(void *decoder, uint64_t stream, const uint64_t *words,
                                     size_t count, size_t *consumed, struct step_error *error);
 
+/* Sums up the bytes of the objects that each thread allocates, from now on. */
+void live_decoder_count_bytes(struct live_decoder *decoder);
+/* Returns the sum of a thread, by its number in the trace, or of LIVE_ALL_THREADS. */
+#define LIVE_ALL_THREADS UINT64_MAX
+uint64_t live_decoder_bytes_of(const struct live_decoder *decoder, uint64_t thread);
+
 /* Writes what is held back: an unfinished batch of frees, with the time `stamp`. */
 enum step_status live_decoder_finish(struct live_decoder *decoder, uint64_t stamp);
 

@@ -36,6 +36,8 @@ static enum step_status put_object(struct live_decoder *decoder, uint64_t stream
                               from->object,
                               step_live_alloc_padding(from->name),
                               from->stack}; /* of OBJECT_ALLOC_AT alone */
+    if (from->kind == STEP_LIVE_ALLOC)
+        live_add_bytes(decoder, from->thread, step_live_alloc_size(from->name));
     return step_writer_put(decoder->streams.writer, stream, record, slots);
 }
 

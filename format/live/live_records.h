@@ -47,6 +47,9 @@ struct live_decoder {
     struct free_batch frees;
     bool ends_at_death;   /* events later than the JVM's death are omitted */
     uint64_t death_ticks; /* 0: it was not decoded yet */
+    bool counts_bytes;
+    uint64_t *bytes; /* that each thread has allocated */
+    size_t byte_capacity;
 };
 
 /* Argument of a row's function: the whole raw record. */
@@ -64,6 +67,9 @@ struct raw {
  * invalid; and whether a record that begins with this word counts as an event record. */
 size_t live_record_words(const uint64_t *words, size_t count);
 bool live_record_is_event(uint64_t word);
+
+/* live_bytes.c: counts bytes that a thread has allocated. */
+void live_add_bytes(struct live_decoder *decoder, uint64_t thread, uint64_t bytes);
 
 /* live_events.c.  Each function here and below decodes one complete raw record. */
 enum step_status live_take_plain(const struct raw *raw);

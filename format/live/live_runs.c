@@ -276,6 +276,14 @@ uint64_t live_runs_stamps_per_ns(const struct step_live_header *clock)
     return most <= UINT64_MAX ? (uint64_t) most : UINT64_MAX;
 }
 
+static uint64_t sum_of(const uint64_t *values, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum;
+}
+
 enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
                                struct stream_state *state, const uint64_t *words, size_t count,
                                size_t *taken)
@@ -301,6 +309,8 @@ enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
     run.same_values[THREAD] = state->thread;
     run.same_values[OBJECT] = 0;
     size_t records = fill_run(decoder, state, words, count, groups, &run, taken);
+    if (decoder->counts_bytes && run.counts[SIZE] != 0)
+        live_add_bytes(decoder, state->thread, sum_of(run.values[SIZE], run.counts[SIZE]));
     return step_writer_end_run(decoder->streams.writer, layout, &run, records);
 }
 

@@ -5,8 +5,10 @@ stopped, of another user, in other mount and PID namespaces with a /tmp of its o
 import json
 import os
 import pathlib
+import pty
 import pwd
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -34,6 +36,19 @@ public class Busy {
     }
 }
 '''
+RUNNING = '''
+public class Running {
+    static Object kept;
+    public static void main(String[] args) throws Exception {
+        System.out.println("busy");
+        for (;;) {
+            for (int i = 0; i < 100; i++)
+                kept = new byte[10000];
+            Thread.sleep(1);
+        }
+    }
+}
+'''
 
 
 def require(condition, text):
@@ -52,8 +67,8 @@ def steptrace(*words, code=0, says=None, before=(), **more):
 class Jvm:
     """Runs Busy until the end of the `with`. `held`: it holds as many MiB and does nothing."""
 
-    def __init__(self, *options, before=(), directory='.', held=0):
-        self.command = [*before, f'{JAVA}/java', '-Xmx64m', '-XX:+UseSerialGC', *options, '-cp', directory, 'Busy', *['held'] * held]
+    def __init__(self, *options, before=(), directory='.', program='Busy', held=0):
+        self.command = [*before, f'{JAVA}/java', '-Xmx64m', '-XX:+UseSerialGC', *options, '-cp', directory, program, *['held'] * held]
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -167,6 +182,13 @@ def ended_jvm(directory):
         require(waiting.returncode == 0 and objects_in('ended.step') > 5, f'a container that has ended: {told}')
 
 
+def own_page(page, title):
+    about = os.stat(page)
+    require(about.st_mode & 0o7777 == 0o600 and about.st_uid == 0, f'{page}: mode {about.st_mode:o} of user {about.st_uid}')
+    text = pathlib.Path(page).read_text(encoding='utf-8')
+    require('Busy.step' in text and title in text, f'{page} is not that of {title}')
+
+
 def other_user(directory):
     if not all(path.stat().st_mode & 1 for path in directory.parents):
         print(f'{directory} is closed to other users: not tried as one')
@@ -175,7 +197,8 @@ def other_user(directory):
     identity = ['setpriv', f'--reuid={nobody.pw_uid}', f'--regid={nobody.pw_gid}', '--clear-groups']
     directory.chmod(0o777)
     with Jvm(before=identity, directory=str(directory)) as pid:
-        attach_for(300, 'theirs.step', '-O', 'stack=4', pid)
+        attach_for(300, 'theirs.step', '-O', 'stack=4', '--report', pid, says='theirs.html')
+        own_page('theirs.html', 'theirs.step')
     with Jvm() as pid:
         done = subprocess.run([*identity, STEPTRACE, 'attach', '-d', '1s', pid], capture_output=True, text=True, check=False)
         if done.returncode != 126:  # nobody may not even reach the program
@@ -195,6 +218,8 @@ def ordinary_user(directory, identity, uid):
     with Jvm(before=before, directory='/tmp/app') as pid:
         attach_into(pid, 'own-inner.step', uid, before=identity)
         attach_into(pid, 'their-inner.step', 0)
+        attach_for(400, 'their-page.step', '-O', 'stack=4', '--report', pid, says='their-page.html')
+        own_page('their-page.html', 'their-page.step')
 
 
 def reasons(pid):
@@ -207,6 +232,61 @@ def reasons(pid):
     steptrace('attach', '-o', 'other.step', pid, code=1, says=f'recorded already, to {os.getcwd()}/first.step')
     steptrace('attach', '--stop', pid)
     steptrace('attach', '--stop', pid, code=1, says='no trace is being recorded')
+
+
+def running_frame():
+    """What a method call allocates that had begun before is not recorded: the terminal, the trace and each reader say how much."""
+    says = re.compile(r'not recorded: ([0-9.]+) of ([0-9.]+) MiB of main, in method calls that had begun')
+    with Jvm(program='Running') as pid:
+        told = steptrace('attach', '-d', '2s', '--report', '-o', 'running.step', pid).stderr
+        found = says.search(told)
+        require(found is not None and float(found[1]) > .9 * float(found[2]) > .2, f'the terminal does not say what is missing: {told}')
+        done = steptrace('check', 'running.step', code=3)
+        require(says.search(done.stdout) is not None and 'closed' not in done.stdout, f'check: {done.stdout}')
+        require(says.search(steptrace('info', 'running.step').stdout) is not None, 'info does not say what is missing')
+        require(says.search(pathlib.Path('running.html').read_text(encoding='utf-8')) is not None, 'the page does not say what is missing')
+        done = steptrace('attach', '-d', '2s', '-O', 'internals=none', '-o', 'blind.step', pid)
+        require('not recorded' not in done.stderr, 'the JVM\'s counters were read with internals=none')
+
+
+def on_terminal(words, ctrl_c=False):
+    """All that stderr, a terminal, gets; Ctrl-C is typed when it says that it records."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execve(STEPTRACE, [STEPTRACE, *words], dict(os.environ, STEPTRACE_AGENT=AGENT))
+    out, end = '', time.monotonic() + 120
+    while time.monotonic() < end:
+        if not select.select([terminal], [], [], 1)[0]:
+            continue
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:  # the other side has been closed
+            part = b''
+        if not part:
+            break
+        out += part.decode()
+        if ctrl_c and re.search(r'recording: [^\r]* events', out):
+            os.write(terminal, b'\x03')
+            ctrl_c = False
+    os.close(terminal)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    require(code == 0, f'{words} on a terminal: exit code {code}: {out!r}')
+    return out
+
+
+def shown():
+    """On a terminal it is said what is done, and at the end where the trace is."""
+    line = re.compile(r'\rrecording: \d+ of 2\.00 s, [\d,]+ events, [\d.]+ [KM]?i?B')
+    with Jvm() as pid:
+        out = on_terminal(['attach', '-d', '2s', '-o', 'shown.step', pid])
+        require('the agent is loaded' in out and line.search(out) is not None, f'nothing is shown: {out!r}')
+        require('shown.step: recorded for' in out.rsplit('\r', 2)[-2], f'the end is not told: {out!r}')
+        out = on_terminal(['attach', '--wait', '-o', 'wait.step', pid], ctrl_c=True)
+        require(re.search(r'wait\.step: recorded for [^\n]*, until interrupted', out) is not None, f'Ctrl-C: {out!r}')
+        told = steptrace('attach', '-d', '1s', '-o', 'quiet.step', pid).stderr
+        require('recording' not in told and '\r' not in told, f'stderr is no terminal: {told!r}')
+    out = on_terminal(['record', '-o', 'typed.step', f'{JAVA}/java', '-version'])
+    require('recording to typed.step' in out, f'record: {out!r}')
 
 
 def kill_client(trace, pid, when):
@@ -297,6 +377,14 @@ def record():
     steptrace('record', '--report', '-o', 'bad.step', '-e', 'class', f'{JAVA}/java', 'None', code=1)
     require(os.path.exists('bad.html'), 'no page of a program that fails')
     steptrace('record', '--report', f'{JAVA}/none', code=1)
+    for name in ('r.jfr', 'r.html', 'r.HTML', 'r.hatf.zip'):
+        steptrace('record', '-o', name, f'{JAVA}/java', '-version', code=2, says='r.step')
+        steptrace('attach', '-d', '1s', '--report', '-o', name, str(os.getpid()), code=2, says='r.step')
+        require(not os.path.exists(name), f'{name} was made')
+    steptrace('record', '-o', 'no.step', 'true', code=1, says='started no JVM')
+    steptrace('record', '-o', 'no.step', 'sh', '-c', 'exit 7', code=7, says='started no JVM')
+    done = steptrace('record', '-o', 'yes.step', 'sh', '-c', f'{JAVA}/java -version; exit 5', code=5)
+    require('no JVM' not in done.stderr and list(pathlib.Path('.').glob('yes-*.step')), f'a JVM of a script: {done.stderr}')
 
 
 def main():
@@ -305,8 +393,11 @@ def main():
     work = pathlib.Path(tempfile.mkdtemp(prefix='attach'))
     os.chdir(work)
     try:
-        pathlib.Path('Busy.java').write_text(SOURCE, encoding='utf-8')
-        subprocess.run([f'{JAVA}/javac', 'Busy.java'], check=True)
+        for name, source in (('Busy', SOURCE), ('Running', RUNNING)):
+            pathlib.Path(f'{name}.java').write_text(source, encoding='utf-8')
+            subprocess.run([f'{JAVA}/javac', f'{name}.java'], check=True)
+        running_frame()
+        shown()
         names_of_directories()
         idle()
         same_place()

@@ -17,6 +17,7 @@ STEPTRACE, RACER = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
 HOSTILE = pathlib.Path(__file__).with_name('hostile_jvm.py')
 USER, OTHER = 4242, 4243
 SECRET = b'secret of root\n'
+TRACE, GOOD_CLASS = pathlib.Path(__file__).with_name('data') / 'traces/shop-1.step', 'Shop.order'
 RACES = 25
 PYTHON = '/usr/bin/python3' if os.path.exists('/usr/bin/python3') else sys.executable
 
@@ -199,6 +200,44 @@ def terminal():
         require(done.returncode == 1 and 'refuses' in done.stderr and '\x1b' not in done.stderr, f'escape: {done}')
 
 
+def page_of(how, victim, code, **more):
+    """Of a JVM without namespaces, which writes into a directory of its user; returns the page, or None."""
+    good = os.path.abspath('good')
+    with Hostile(how, f'{good},{victim}') as jvm:
+        try:
+            done = attach(jvm.pid, jvm.place / 'run.step', '--report', **more)
+        finally:
+            pathlib.Path(f'/tmp/.java_pid{jvm.pid}').unlink(missing_ok=True)
+        require('start' in jvm.lines(), f'{how}: no trace was begun: {done}')
+        require(done.returncode == code, f'{how} {victim}: exit code {done.returncode}: {done.stderr}')
+        page = jvm.place / 'run.html'
+        if how == 'pageplace' or not os.path.lexists(page):
+            return None
+        about = os.lstat(page)
+        require(about.st_mode & 0o7777 == 0o600 and about.st_uid == 0, f'{how}: the page has mode {about.st_mode:o}')
+        return page.read_text(encoding='utf-8')
+
+
+def pages():
+    """`--report` of another user's JVM: nothing but what that user may read comes into the page, and it goes nowhere else."""
+    text = page_of('page', '/', 0)
+    require(text is not None and '<title>' in text and GOOD_CLASS in text, 'there is no page of a good trace')
+    for owner in (0, OTHER):  # of root's, and of another user
+        os.mkdir(f'closed-{owner}')
+        hidden = pathlib.Path(f'closed-{owner}/hidden.step').resolve()
+        shutil.copy('good', hidden)
+        for path, mode in ((hidden, 0o600), (hidden.parent, 0o755)):
+            os.chmod(path, mode)
+            os.chown(path, owner, owner)
+        os.utime(hidden, (1 << 32, 1 << 32))  # somebody still writes it
+        require(page_of('pagelink', hidden, 1) is None, f'the page shows a trace of user {owner}')
+    require(page_of('pagefifo', '/', 1) is None, 'there is a page of a FIFO')
+    before = pathlib.Path('secret').stat()
+    page_of('pageplace', os.path.abspath('secret'), 1)
+    after = pathlib.Path('secret').stat()
+    require(pathlib.Path('secret').read_bytes() == SECRET and before.st_ino == after.st_ino, 'the page replaced a file of root')
+
+
 def watch():
     """What has the names of a recorded process's files neither blocks `watch` nor is printed."""
     for how, word in (('watchlink', 'secret'), ('watchbind', 'secret'), ('watchbind', '/dev/zero'), ('watchfifo', ''), ('watchpipe', '')):
@@ -227,7 +266,7 @@ OLD = {'preexec_fn': deny_openat2}
 PARTS = {'files': lambda: files_of_others({}), 'files_old': lambda: files_of_others(OLD), 'mounts': mount_points,
          'no_wait': lambda: no_wait({}), 'no_wait_old': lambda: no_wait(OLD), 'rights': rights, 'impostor': impostor,
          'tmp_link': lambda: tmp_link({}), 'tmp_link_old': lambda: tmp_link(OLD), 'disk': disk, 'outputs': outputs,
-         'taken_name': taken_name, 'terminal': terminal, 'watch': watch, 'race': race}
+         'taken_name': taken_name, 'terminal': terminal, 'pages': pages, 'watch': watch, 'race': race}
 
 
 def skip(reason):
@@ -251,6 +290,8 @@ def main():
             skip(f'{RACER} is closed to other users')
         shutil.copy(RACER, 'racer')  # the build may lie in the /tmp that is another one there
         pathlib.Path('agent').write_bytes(b'agent')
+        shutil.copy(TRACE, 'good')
+        os.chmod('good', 0o644)
         pathlib.Path('secret').write_bytes(SECRET)
         os.chmod('secret', 0o600)
         for name, mode in (('victim', 0o755), ('open', 0o1777), ('full', 0o755)):

@@ -16,6 +16,7 @@ import sys
 LIBC = ctypes.CDLL(None, use_errno=True)
 NEW_USER, NEW_MOUNT = 0x10000000, 0x00020000
 BIND, RECURSIVE, PRIVATE = 0x1000, 0x4000, 0x40000
+PAGES = ('page', 'pagelink', 'pagefifo', 'pageplace')  # no namespaces of its own
 HOW, PLACE, WORD = sys.argv[1], pathlib.Path(sys.argv[2]), (sys.argv[3:] + [''])[0]
 PID = os.getpid()
 
@@ -102,8 +103,23 @@ def spoil(trace):
     elif HOW == 'sparse':
         with open(trace, 'wb') as file:
             file.truncate(1 << 40)
+    elif HOW in PAGES:
+        spoil_pages(trace)
     elif HOW != 'nothing':
         trace.write_bytes(b'trace')
+
+
+def spoil_pages(trace):
+    """The JVM writes the trace itself; WORD is a whole one, then what its user would like to read or have replaced."""
+    good, victim = WORD.split(',')
+    if HOW == 'pagelink':
+        trace.symlink_to(victim)
+    elif HOW == 'pagefifo':
+        os.mkfifo(trace)
+    else:
+        trace.write_bytes(pathlib.Path(good).read_bytes())
+    if HOW == 'pageplace':
+        trace.with_suffix('.html').symlink_to(victim)
 
 
 def be_recorded():
@@ -169,7 +185,7 @@ def main():
         listener.accept()
         print('connected', flush=True)
         return
-    if HOW != 'plain':
+    if HOW not in (*PAGES, 'plain'):
         enter_namespaces()
     if HOW == 'tmplink':  # a root directory of its own, whose /tmp is a link that begins at the root
         mount('tmpfs', PLACE, b'tmpfs', 0)
@@ -179,7 +195,7 @@ def main():
         os.chdir('/')
     else:
         kept = become_jvm(PLACE)
-        if HOW != 'plain':
+        if HOW not in (*PAGES, 'plain'):
             mount(PLACE, '/tmp')
     if HOW == 'trigger':
         os.mkfifo(f'/tmp/.attach_pid{PID}')

@@ -8,4 +8,6 @@ sys.path[:0] = [str(FORMATS / name) for name in ("", "hatf", "heaptrack", "otlp"
 import commands  # noqa: E402,F401
 import exports  # noqa: E402,F401
 import figures  # noqa: E402,F401
+import clockless  # noqa: E402,F401
+import sampled  # noqa: E402,F401
 from registry import CHECKS  # noqa: E402,F401

@@ -18,6 +18,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import checks  # noqa: E402
+import sampled  # noqa: E402
 from world import World  # noqa: E402
 
 CHECKS_A_SEED = 13
@@ -37,8 +38,11 @@ class Case:
         self.last = None
 
     def make(self, world, name):
+        return self.make_text(world.text(), name)
+
+    def make_text(self, text, name):
         path = os.path.join(self.directory, name)
-        subprocess.run([self.graph_trace, path], input=world.text(), text=True, check=True, timeout=60)
+        subprocess.run([self.graph_trace, path], input=text, text=True, check=True, timeout=60)
         return path
 
     def path(self, name):
@@ -97,6 +101,7 @@ def try_seed(arguments, seed, counts):
             chosen = {arguments.check}
         good = True
         for name in sorted(chosen):
+            case.world, case.trace = World(seed), case.path("trace.step")
             try:
                 counts[name] = counts.get(name, 0) + (checks.CHECKS[name](case) is not False)
             except (Differs, subprocess.TimeoutExpired) as fault:
@@ -127,6 +132,8 @@ def main():
         wrong += not try_seed(arguments, seed, counts)
         tried += 1
     print(f"{tried} traces, {wrong} with faults; " + ", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
+    if sampled.COVERED[1]:
+        print(f"{sampled.COVERED[0]} of {sampled.COVERED[1]} intervals of numbers of objects of mixed sizes have the truth")
     never = [name for name in checks.CHECKS if not counts.get(name)] if tried >= 100 and not arguments.check else []
     if never:
         print(f"never tried: {', '.join(never)}", file=sys.stderr)

@@ -10,8 +10,8 @@ const siteText = (row) => row.site.length === 0 ? "(no stack)" : row.site.map(si
 function showSummary() {
   byId("title").textContent = data.title;
   document.title = data.title + " \u2013 StepTrace";
-  byId("subtitle").textContent = "Estimated from " + count(data.allocated[0]) + " samples, one in " + bytes(data.interval_bytes) +
-    " on average. Ranges are 95 % confidence intervals. What has no sample has no row.";
+  byId("subtitle").textContent = "Estimated from " + count(data.allocated[0]) + " samples, one in " + bytes(data.sample_interval_bytes) +
+    " on average. Ranges are " + (data.interval_valid ? "" : "no ") + "95 % confidence intervals. What has no sample has no row.";
   byId("totals").before(...data.gaps.map((gap) => element("p", {class: "note"}, gap)));
   const rows = [["Allocated", data.allocated], ["Freed", data.freed],
     ["Live at " + data.moment + " (" + time(data.moment_ns) + ", " + count(data.collections) + " collections that freed samples before)", data.live]];

@@ -83,3 +83,7 @@ steptrace leaks tick.step --survived 2 --older-than 0 | head -n 2
 steptrace heap tick.step --at gc:1 | head -n 2
 steptrace heap tick.step --at gc:2 | head -n 1
 steptrace compare tick.step tick.step | grep collections
+# With fewer collections than growth takes, what is old is listed, unless limits were given.
+printf '%s\n' VS:0 VI:1000 OA:1000:X:1 OA:5000:Y:2 OF:6000:Y:2 OA:9000:Y:3 VD:10000 >few.txt
+steptrace leaks few.txt
+steptrace leaks few.txt --survived 3

@@ -25,6 +25,12 @@ steptrace compare ring packed.step --by class --top 1 | head -n 2
 mkdir runs && cp ring/*.step runs && cp packed.step runs/run2.step
 steptrace compare ring runs --by class --top 1 | head -n 2
 steptrace convert ring --to parquet --table=objects -o lake && ls lake
+echo "-- what is not recorded between the files is said"
+for verb in stats heap leaks; do
+    steptrace $verb --json ring 2>told | grep not_recorded_ns; grep -c 'not recorded: 356 ms of 3.99 s' told
+done
+steptrace compare --json ring ring/run.000001.step 2>told | grep not_recorded_ns; grep -c 'not recorded: 356 ms of 3.99 s' told
+steptrace report ring -o page.html 2>/dev/null; grep -o 'not recorded: [^:]*' page.html
 echo "-- what keep= has removed is said"
 rm ring/run.000001.step
 steptrace stats ring | rows

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Traces of engine=sampled: estimates, and what refuses them.  sampled-leak.bin is of a program that keeps
-# 30,000 nodes a collection, and replaces the entries of a cache.
+# 30,000 nodes a collection, and replaces the entries of a cache.  Both were recorded with JDK 17; their property
+# java-vm-version was set to 25, since the intervals of older ones are not valid (sampled_bias.sh).
 trace=$data/sampled.bin
 leak=$data/sampled-leak.bin
 steptrace stats --top 3 $trace

@@ -2,6 +2,7 @@
 /* Weights, and intervals against tables and simulated samples. */
 #include <CUnit/Basic.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "converter/base/estimates.h"
@@ -43,7 +44,7 @@ static void test_bounds(void)
                                       {100, 81.3639, 121.6272}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         double count = table[i][0];
-        struct estimate found = estimate_of(count, count, (uint64_t) count);
+        struct estimate found = estimate_of(count, count, (uint64_t) count, 0);
         CU_ASSERT_DOUBLE_EQUAL(found.low, table[i][1], 0.02);
         CU_ASSERT_DOUBLE_EQUAL(found.high, table[i][2], 0.02);
     }
@@ -52,9 +53,12 @@ static void test_bounds(void)
 static void test_ends(void)
 {
     struct sample_sums none = {.samples = 0}, sure = {.samples = 0};
+    estimates_interval(INTERVAL);
     CU_ASSERT_EQUAL(estimate_objects(&none).value, 0);
     CU_ASSERT_TRUE(isinf(estimate_objects(&none).high));
     sample_sums_weigh(&sure, UINT64_C(1) << 30, sample_weight(UINT64_C(1) << 30, INTERVAL));
+    CU_ASSERT(estimate_objects(&sure).high > 1); /* or else small ones were not seen */
+    sure = sample_sums_of_class(sure, step_text("a/B"));
     CU_ASSERT_EQUAL(estimate_objects(&sure).low, 1);
     CU_ASSERT_EQUAL(estimate_objects(&sure).high, 1);
     CU_ASSERT_EQUAL(estimate_bytes(&sure).value, (double) (1 << 30));
@@ -116,6 +120,99 @@ static void test_coverage(void)
     CU_ASSERT_DOUBLE_EQUAL(mean / bytes, 1, 0.01);
 }
 
+/* Objects of a size, allocated while the interval is so long. */
+struct group {
+    uint64_t size, count, interval;
+};
+
+#define GROUPS 6
+struct mixture {
+    struct group groups[GROUPS];
+    size_t others; /* of the first groups: of other rows */
+};
+
+/* Adds the samples of a group: each object is in the sample by itself. */
+static void sample_group(struct sample_sums *sums, const struct group *group)
+{
+    double weight = sample_weight(group->size, group->interval);
+    double none = log1p(-1 / weight); /* of the probability that an object is not sampled */
+    for (double at = 0; weight > 1;) {
+        at += 1 + floor(log(uniform()) / none);
+        if (at > (double) group->count)
+            return;
+        sample_sums_weigh(sums, group->size, weight);
+        estimates_draw(group->interval);
+    }
+    for (uint64_t i = 0; i < group->count; i++)
+        sample_sums_weigh(sums, group->size, weight);
+}
+
+/* Returns how many of `runs` intervals have the number of objects. */
+static unsigned mixture_hits(const struct mixture *mixture, unsigned runs)
+{
+    unsigned hits = 0;
+    for (unsigned run = 0; run < runs; run++) {
+        struct sample_sums sums = {.samples = 0}, others = sums;
+        double truth = 0;
+        estimates_forget();
+        estimates_interval(mixture->groups[0].interval);
+        for (size_t i = 0; i < GROUPS; i++) {
+            truth += i < mixture->others ? 0 : (double) mixture->groups[i].count;
+            if (mixture->groups[i].count > 0)
+                sample_group(i < mixture->others ? &others : &sums, &mixture->groups[i]);
+        }
+        hits += estimate_contains(estimate_objects(&sums), truth);
+    }
+    return hits;
+}
+
+/* Numbers of objects of several sizes: a few small ones are in no sample, and many in the number.
+ * At least 93 % of the intervals have it (of 95 %, 2000 have fewer with a chance of 1e-4). */
+static void test_mixtures(void)
+{
+    enum { RUNS = 2000 };
+    static const struct mixture mixtures[] = {
+        {.groups = {{100016, 1500, 524288},
+                    {24, 20000, 524288}}}, /* 0.9 samples of small objects */
+        {.groups = {{100016, 1500, 524288}, {24, 2000, 524288}}},
+        {.groups = {{100016, 1500, 524288}, {24, 44000, 524288}}},
+        {.groups = {{100016, 1500, 524288}, {24, 66000, 524288}}},
+        {.groups = {{100016, 1500, 524288}, {24, 79000, 524288}}},
+        {.groups = {{100016, 1500, 524288}, {24, 130000, 524288}}},
+        {.groups = {{100016, 1500, 524288}, {16, 110000, 524288}}},
+        {.groups = {{100016, 1500, 524288}, {24, 700000, 524288}}},
+        {.groups = {{100016, 20, 524288}, {24, 20000, 524288}}}, /* as of what lives at a moment */
+        {.groups = {{100016, 20, 524288}, {24, 79000, 524288}}},
+        {.groups = {{100016, 2, 16384}, {40, 300, 16384}, {24, 300, 16384}}},
+        {.groups = {{1000016, 200, 524288}, {24, 20000, 524288}}},
+        {.groups = {{100016, 300, 524288},
+                    {1016, 3000, 524288},
+                    {24, 60000, 524288}}}, /* three sizes */
+        {.groups = {{100016, 30, 524288}, {1016, 1000, 524288}, {24, 10000, 524288}}},
+        {.groups = {{100016, 3, 524288}, {1016, 300, 524288}, {24, 30000, 524288}}},
+        {.groups = {{100016, 100, 16384},
+                    {24, 2000, 16384}, /* the interval grows, and shrinks: rate= */
+                    {100016, 1000, 262144},
+                    {24, 20000, 262144},
+                    {100016, 200, 65536},
+                    {24, 3000, 65536}}},
+        {.groups = {{24, 20000, 16384}, {24, 200000, 1048576}}},
+        {.groups = {{1016, 1000000, 1048576}, {24, 100000, 16384}, {24, 40000, 1048576}},
+         .others = 1},
+        {.groups = {{24, 20000, 16384},
+                    {5000, 100, 16384},
+                    {24, 100000, 1048576},
+                    {5000, 2000, 1048576}}},
+    };
+    srandom(3);
+    for (size_t i = 0; i < sizeof mixtures / sizeof mixtures[0]; i++) {
+        unsigned hits = mixture_hits(&mixtures[i], RUNS);
+        if (hits < RUNS * 93 / 100)
+            printf("mixture %zu: %u of %d intervals\n", i, hits, RUNS);
+        CU_ASSERT(hits >= RUNS * 93 / 100);
+    }
+}
+
 /* Differences of two runs of which the second has a quarter more, and of a run and its exact
  * number: the same share of intervals. */
 static void test_differences(void)
@@ -173,6 +270,7 @@ static void test_repeated_distances(void)
         sample_sums_weigh(&sure, 10 * INTERVAL, sample_weight(10 * INTERVAL, INTERVAL));
     }
     struct estimate before = estimate_bytes(&sure);
+    estimates_forget();
     CU_ASSERT_EQUAL(estimates_repeated(), 0);
     estimates_repeat(0.01);
     estimates_repeat(0.001);
@@ -193,6 +291,7 @@ void add_suite(void)
     CU_add_test(suite, "bounds", test_bounds);
     CU_add_test(suite, "no sample, a sure one", test_ends);
     CU_add_test(suite, "coverage", test_coverage);
+    CU_add_test(suite, "mixtures", test_mixtures);
     CU_add_test(suite, "differences", test_differences);
     CU_add_test(suite, "differences of nothing", test_differences_of_nothing);
     CU_add_test(suite, "repeated distances", test_repeated_distances);

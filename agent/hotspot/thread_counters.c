@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the JVM's counters of allocated bytes as the JDK's management library does, without loading
+ * it: no class is loaded and no Java code runs. */
+#include "agent/hotspot/thread_counters.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "agent/base/exceptions.h"
+#include "agent/base/internals.h"
+#include "agent/base/jvm_classes.h"
+#include "agent/base/tracer.h"
+
+#define OWN_THREAD 0
+#define PROOF_BYTES 100000
+#define PROOF_SLACK                                                                                \
+    65536 /* the array's header, and what the JVM makes on this thread meanwhile                   \
+           */
+
+typedef jlong(JNICALL allocated_bytes)(JNIEnv *jni, jlong thread_id);
+
+/* Places in struct jmmInterface_1_ of HotSpot's jmm.h, in words, by the version of that header. */
+#define VERSION_PLACE 2u
+static const struct {
+    int java_least;
+    jint version;
+    size_t place; /* of GetOneThreadAllocatedMemory */
+} tables[] = {{21, 0x20040000, 10}, {14, 0x20030000, 9}};
+
+static allocated_bytes *allocated; /* NULL: not to be used */
+
+static bool take_function(const void *table, size_t place, void *function)
+{
+    memcpy(function, (const char *) table + place * sizeof(void *), sizeof(void *));
+    return memcmp(function, &(void *){NULL}, sizeof(void *)) != 0;
+}
+
+static allocated_bytes *find_function(JNIEnv *jni)
+{
+    void *(JNICALL * get)(jint version);
+    jint(JNICALL * version)(JNIEnv * jni);
+    allocated_bytes *function = NULL;
+    void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+    void *symbol = library != NULL ? dlsym(library, "JVM_GetManagement") : NULL;
+    size_t i = 0;
+    while (i < sizeof tables / sizeof tables[0] && tracer.java_major < tables[i].java_least)
+        i++;
+    if (symbol != NULL && i < sizeof tables / sizeof tables[0]) {
+        memcpy(&get, &symbol, sizeof get);
+        const void *table = get(tables[i].version);
+        if (table == NULL || !take_function(table, VERSION_PLACE, &version) ||
+            version(jni) != tables[i].version || !take_function(table, tables[i].place, &function))
+            function = NULL;
+    }
+    return function;
+}
+
+/* An array of known length is counted once, at once. */
+static bool counts(JNIEnv *jni, allocated_bytes *function)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    jlong before = function(jni, OWN_THREAD);
+    jobject array = (*jni)->NewByteArray(jni, PROOF_BYTES);
+    jlong counted = function(jni, OWN_THREAD) - before;
+    exception_restore(jni, of_program, array == NULL, THROWN_BY_ALLOCATION);
+    (*jni)->DeleteLocalRef(jni, array);
+    return array != NULL && before >= 0 && counted >= PROOF_BYTES &&
+           counted < PROOF_BYTES + PROOF_SLACK;
+}
+
+void thread_counters_prove(JNIEnv *jni)
+{
+    allocated_bytes *function = internal_is_allowed(INTERNAL_COUNTERS) ? find_function(jni) : NULL;
+    allocated = function != NULL && counts(jni, function) ? function : NULL;
+    internal_settled(INTERNAL_COUNTERS, allocated != NULL  ? NULL
+                                        : function != NULL ? "they do not count a known array"
+                                                           : "the JVM has no such table");
+}
+
+bool thread_counters_read(JNIEnv *jni, jthread thread, int64_t *id, uint64_t *bytes)
+{
+    static _Atomic(jfieldID) known;
+    jfieldID field =
+        allocated != NULL ? class_field_once(jni, &known, "java/lang/Thread", "tid", "J") : NULL;
+    if (field == NULL)
+        return false;
+    *id = (*jni)->GetLongField(jni, thread, field);
+    jlong counted = *id > 0 ? allocated(jni, *id) : -1;
+    *bytes = (uint64_t) counted;
+    return counted >= 0;
+}

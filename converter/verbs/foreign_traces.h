@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Report pages of traces that another user's JVM has written. */
+#ifndef CONVERTER_VERBS_FOREIGN_TRACES_H
+#define CONVERTER_VERBS_FOREIGN_TRACES_H
+
+#include <stdbool.h>
+#include <time.h>
+
+#include "converter/attach/attach.h"
+
+/* Returns true if the JVM is of another user than this program, or in a container that root looks
+ * into: its traces are read with its rights. */
+bool foreign_traces_are(const struct jvm_process *process);
+
+/* Writes the pages of the traces since `start` as report_of() does for one's own: FILE.html for
+ * each trace that `output` names.  A child with the JVM's rights finds and reads the traces; the
+ * caller gets bytes, and opens its pages alone.  Reports errors. */
+enum step_status foreign_traces_report(const struct jvm_process *process, const char *output,
+                                       const struct timespec *start);
+
+/* The same for the trace in the place that is shared with a JVM that has other files. */
+enum step_status foreign_place_report(const struct jvm_process *process,
+                                      const struct shared_place *place, const char *output);
+
+#endif

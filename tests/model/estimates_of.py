@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Estimates and their intervals, from docs/engine-sampled.md and docs/estimates.md."""
+import math
+
+Z = 1.959963984540054
+NONE = -math.log(0.025)
+SMALLEST = 16
+
+
+def high_factor(shape):
+    """Wilson and Hilferty: the upper bound of a gamma variable of this shape, as a share of its mean."""
+    return (1 - 1 / (9 * shape) + Z / (3 * math.sqrt(shape))) ** 3
+
+
+def low_factor(count):
+    return max(1 - 1 / (9 * count) - Z / (3 * math.sqrt(count)), 0) ** 3
+
+
+def interval(value, variance, unseen=0.0):
+    """(estimate, low, high); high None without a sample."""
+    if value <= 0:
+        return 0, 0, None
+    unit = max(variance / value, unseen)
+    if unit == 0 or variance and value * value / variance > 1e15 and not unseen:
+        return value, value, value
+    low = value * low_factor(value * value / variance) if variance and value * value / variance < 1e15 else value
+    shape = variance / unit ** 2 + 1
+    return value, low, value + unit * (1 + shape * (high_factor(shape) - 1))
+
+
+def unseen(size, drawn):
+    return 1 / math.expm1(size / drawn)
+
+
+def mean_drawn(objects, least):
+    """The mean interval by bytes: each sample stands for as many as its interval."""
+    total = sum(o.interval for o in objects)
+    return max(sum(o.interval ** 2 for o in objects) / total if total else 0, least)
+
+
+def of_objects(world, objects, everything, name=None):
+    """`name`: of the class that all are of."""
+    value, variance = sum(o.weight for o in objects), sum(o.weight * (o.weight - 1) for o in objects)
+    one_size = bool(name) and not name.startswith("[") and name != "java/lang/Class"
+    size = objects[0].size if one_size and objects else SMALLEST
+    drawn = max(mean_drawn(objects, world.interval), mean_drawn(everything, world.interval))
+    return interval(value, variance, unseen(size, drawn))
+
+
+def of_bytes(objects):
+    return interval(sum(o.size * o.weight for o in objects), sum(o.size ** 2 * o.weight * (o.weight - 1) for o in objects))
+
+
+def difference(after, before):
+    """The method of variance estimates recovery."""
+    value = after[0] - before[0]
+    return value, value - math.hypot(after[0] - after[1], before[2] - before[0]), value + math.hypot(after[2] - after[0], before[0] - before[1])

@@ -400,6 +400,8 @@ static bool choose_growth(const struct findings_evidence *evidence, struct findi
             break;
         if (i == 0)
             end_graph_open(&end, evidence);
+        if (end.graph == NULL)
+            strcpy(holder.text, "; the trace does not show what holds them (record --report)");
         ok = end.graph == NULL || (find_objects(evidence->leaks, &row->key, &objects) &&
                                    find_holder(end.graph, &objects, &holder));
         id_set_reset(&objects);

@@ -116,7 +116,7 @@ static bool is_its_file(const struct live_map *map, int descriptor)
 static void grow_apart(void *data)
 {
     struct growth *growth = data;
-    int descriptor = open(growth->map->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int descriptor = trace_file_find(growth->map->path, O_RDWR);
     if (descriptor >= 0 && is_its_file(growth->map, descriptor))
         grow_by(growth, descriptor);
     else

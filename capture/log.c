@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/provenance.h"
+
 #define WAITS 10
 #define WAIT_MS 100
 
@@ -26,11 +28,7 @@ static bool may_be_filtered(void)
 {
     static const char wanted[] = "\nSeccomp:\t0\n";
     char status[4096];
-    int file = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
-    ssize_t length = file >= 0 ? read(file, status, sizeof status - 1) : 0;
-    if (file >= 0)
-        close(file);
-    status[length > 0 ? length : 0] = '\0';
+    provenance_read("/proc/thread-self/status", status, sizeof status);
     return strstr(status, wanted) == NULL;
 }
 

@@ -124,14 +124,25 @@ static bool begins_with(int file, const char *magic, size_t length)
     return got == 0 || (got == (ssize_t) length && memcmp(start, magic, length) == 0);
 }
 
+int trace_file_find(const char *path, int access)
+{
+    struct stat about;
+    int file = open(path, access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (file < 0 || (fstat(file, &about) == 0 && S_ISREG(about.st_mode)))
+        return file;
+    close(file);
+    errno = EINVAL;
+    return -1;
+}
+
 /* Opens a file that `overwrite` may replace: a regular file of this user with one name and that
  * start. Returns -1 for any other. */
 static int open_own(const char *path, const char *magic, size_t length)
 {
     struct stat about;
-    int file = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
-        about.st_uid == geteuid() && about.st_nlink == 1 && begins_with(file, magic, length))
+    int file = trace_file_find(path, O_RDWR);
+    if (file >= 0 && fstat(file, &about) == 0 && about.st_uid == geteuid() && about.st_nlink == 1 &&
+        begins_with(file, magic, length))
         return file;
     if (file >= 0)
         close(file);

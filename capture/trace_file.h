@@ -48,6 +48,10 @@ bool trace_file_name(const char *wanted, char separator, unsigned number, char *
 /* Creates a file that must not exist, with permissions `mode` (0: TRACE_FILE_MODE). Returns its
  * descriptor, or -1 and sets errno. */
 int trace_file_make(const char *path, mode_t mode);
+/* Opens a trace or a live file that a recorder has made, for these accesses (O_RDONLY, O_RDWR): a
+ * regular file, and not through a link. Waits for nothing. Returns its descriptor, or -1 and sets
+ * errno. */
+int trace_file_find(const char *path, int access);
 /* Locks the first `length` bytes of the file (0: all) for this process. */
 bool trace_file_lock(int descriptor, off_t length);
 /* Reserves disk blocks for `length` more bytes and the end of the file. Returns false and sets

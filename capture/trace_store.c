@@ -61,7 +61,7 @@ static void *map_to_be_found(const struct trace_store *store)
 {
     char live[PATH_MAX + sizeof STEP_LIVE_SUFFIX];
     live_path_of(store, live, sizeof live);
-    int file = open(live, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int file = trace_file_find(live, O_RDONLY);
     void *page =
         file >= 0 ? mmap(NULL, STEP_LIVE_PAGE, PROT_NONE, MAP_SHARED, file, 0) : MAP_FAILED;
     if (file >= 0)

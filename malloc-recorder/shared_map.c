@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "capture/trace_file.h"
 #include "malloc-recorder/own_heap.h"
 
 /* An area that few programs use, and a new process never does. */
@@ -93,7 +94,7 @@ bool shared_map_is_drained(struct live_map *map)
 
 static bool map_file(struct recording *recording, const char *live_path)
 {
-    int file = open(live_path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int file = trace_file_find(live_path, O_RDWR);
     if (file < 0)
         return false;
     void *base = mmap(recording->base, recording->range_bytes, PROT_READ | PROT_WRITE,

@@ -3,13 +3,13 @@
  * it: no class is loaded and no Java code runs. */
 #include "agent/hotspot/thread_counters.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/base/tracer.h"
+#include "agent/hotspot/vm_structs.h"
 
 #define OWN_THREAD 0
 #define PROOF_BYTES 100000
@@ -40,8 +40,7 @@ static allocated_bytes *find_function(JNIEnv *jni)
     void *(JNICALL * get)(jint version);
     jint(JNICALL * version)(JNIEnv * jni);
     allocated_bytes *function = NULL;
-    void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-    void *symbol = library != NULL ? dlsym(library, "JVM_GetManagement") : NULL;
+    void *symbol = vm_exported("JVM_GetManagement");
     size_t i = 0;
     while (i < sizeof tables / sizeof tables[0] && tracer.java_major < tables[i].java_least)
         i++;

@@ -284,6 +284,11 @@ const volatile int64_t *vm_counter(const char *name)
     return NULL;
 }
 
+void *vm_exported(const char *symbol)
+{
+    return open_libjvm() ? dlsym(libjvm, symbol) : NULL;
+}
+
 const void *vm_flag(const char *name)
 {
     const uintptr_t *flags, *count;

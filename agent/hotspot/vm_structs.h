@@ -53,6 +53,9 @@ bool vm_archive_get(struct vm_archive *vm);
 /* Returns a performance counter of the JVM by name, such as java.cls.unloadedClasses, or NULL. */
 const volatile int64_t *vm_counter(const char *name);
 
+/* Returns the address of a symbol that libjvm.so exports, or NULL. */
+void *vm_exported(const char *symbol);
+
 /* Returns the address of a JVM flag's value by name, such as UseG1GC, or NULL. */
 const void *vm_flag(const char *name);
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "converter/base/name_index.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/utf8_text.h"
 #include "converter/heap/heap_writer.h"
@@ -25,6 +26,28 @@ static size_t path_of(const struct heap_sites *sites, uint32_t site, uint32_t **
     return depth;
 }
 
+/* Gives the rows of equal class names, as of two loaders, one class.  Returns false if memory runs
+ * out. */
+static bool join_names(const struct trace_names *names, struct heap_snapshot *snapshot)
+{
+    struct name_index index = {.count = 0};
+    uint32_t *first = malloc((snapshot->count + 1) * sizeof *first);
+    bool ok = first != NULL;
+    for (size_t i = 0; ok && i < snapshot->count; i++) {
+        bool is_new;
+        uint32_t *class_id = &snapshot->rows[i].key.class_id;
+        uint32_t name = name_index_put(&index, 0, trace_class_of(names, *class_id)->name, &is_new);
+        ok = name != 0;
+        if (ok && is_new)
+            first[name - 1] = *class_id;
+        else if (ok)
+            *class_id = first[name - 1];
+    }
+    free(first);
+    name_index_reset(&index);
+    return ok;
+}
+
 static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
                             struct step_error *error)
 {
@@ -32,7 +55,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     uint32_t *path = NULL;
     size_t capacity = 0;
     char text[HEAP_SITE_TEXT];
-    bool ok = true;
+    bool ok = join_names(writer->sites->names, snapshot);
     heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
     for (size_t i = 0; ok && !ferror(out) && i < snapshot->count; i++) {
         const struct heap_row *row = &snapshot->rows[i];

@@ -96,8 +96,10 @@ static const char *rows_plural(const struct heap_report *report)
 static void put_names_json(const struct heap_report *report, const struct heap_key *key,
                            struct json_output *json)
 {
-    if (has_axis(report, HEAP_BY_CLASS))
+    if (has_axis(report, HEAP_BY_CLASS)) {
         json_bytes(json, "class", class_of(report, key));
+        json_number(json, "loader", trace_class_of(report->sites->names, key->class_id)->loader);
+    }
     if (has_axis(report, HEAP_BY_THREAD))
         json_number(json, "thread", thread_of(report, key)->number);
     if (has_axis(report, HEAP_BY_SITE)) /* an array, therefore last */

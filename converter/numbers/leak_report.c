@@ -287,8 +287,11 @@ static void put_row(struct json_output *json, const struct leak_report *report,
         json_real(json, "growth_bytes_per_collection", row->slope);
     }
     json_real(json, "fit", row->fit);
-    if ((report->axes & HEAP_BY_CLASS) != 0)
-        json_bytes(json, "class", trace_class_of(sites->names, row->key.class_id)->name);
+    if ((report->axes & HEAP_BY_CLASS) != 0) {
+        const struct trace_class *of = trace_class_of(sites->names, row->key.class_id);
+        json_bytes(json, "class", of->name);
+        json_number(json, "loader", of->loader);
+    }
     if ((report->axes & HEAP_BY_SITE) != 0)
         stack_put_json(heap_site_stack(sites, row->key.site, 0), json, "site");
     json_numbers(json, "live", row->series, report->tracker->sample_count, sizeof(uint64_t));

@@ -165,5 +165,8 @@ void site_report_json_names(const struct site_report *report, uint32_t site,
                             struct json_output *json)
 {
     json_bytes(json, "class", class_of(report, site));
+    json_number(
+        json, "loader",
+        trace_class_of(report->sites->names, report->lives->items[site].key.class_id)->loader);
     stack_put_json(stack_of(report, site, 0), json, "site");
 }

@@ -15,45 +15,10 @@ static uint64_t written_of(void *user, uint64_t stream)
     return watch_tail_written(&feed->tail, stream);
 }
 
-/* Takes names that the file's dictionaries do not have yet from the live file. */
 static void take_entry(void *user, const struct step_live_entry *from)
 {
     struct watch_feed *feed = user;
-    struct trace_names *names = &feed->tail.names;
-    uint32_t id = from->number < UINT32_MAX ? (uint32_t) from->number : 0;
-    struct trace_class *class = NULL;
-    struct trace_method *method = NULL;
-    struct trace_thread *thread = NULL;
-    struct trace_frame *frame = NULL;
-    if (id == 0)
-        return;
-    if (from->kind == STEP_LIVE_DEFINE_CLASS)
-        class = id_table_get(&names->classes, id);
-    else if (from->kind == STEP_LIVE_DEFINE_METHOD && from->modifiers != STEP_LIVE_IS_PHASE_NAME)
-        method = id_table_get(&names->methods, id);
-    else if (from->kind == STEP_LIVE_DEFINE_THREAD)
-        thread = id_table_get(&names->threads, id);
-    else if (from->kind == STEP_LIVE_DEFINE_FRAME)
-        frame = id_table_get(&names->frames, id);
-    if (class != NULL && !class->known) {
-        class->known = trace_names_copy(names, from->name, &class->name);
-        class->loader = from->loader;
-    } else if (method != NULL && !method->known) {
-        method->known = trace_names_copy(names, from->name, &method->name) &&
-                        trace_names_copy(names, from->descriptor, &method->descriptor);
-        method->class_id = (uint32_t) from->class_;
-        method->modifiers = from->modifiers;
-    } else if (thread != NULL && !thread->known) {
-        thread->known = trace_names_copy(names, from->name, &thread->name);
-        thread->number = from->number;
-        thread->flags = from->flags;
-    } else if (frame != NULL && !frame->known) {
-        *frame = (struct trace_frame){.parent = from->parent < id ? (uint32_t) from->parent : 0,
-                                      .method_id = (uint32_t) from->method,
-                                      .line = (uint32_t) from->line,
-                                      .bytecode = (uint32_t) from->bytecode,
-                                      .known = true};
-    }
+    watch_tail_take_entry(&feed->tail, from);
 }
 
 static void visit_pending(void *user, const struct step_live_event *from)

@@ -214,6 +214,10 @@ enum step_status watch_tail_refresh(struct watch_tail *tail, bool *opened_anew,
 /* Returns the number of records of the stream in the file. */
 uint64_t watch_tail_written(const struct watch_tail *tail, uint64_t stream);
 uint64_t watch_tail_time_ns(const struct watch_tail *tail, uint64_t ticks);
+/* Takes a name that the file's dictionaries may not have yet from the live file, and what it names
+ * (a method's class, a frame's method and caller) from the file. */
+struct step_live_entry;
+void watch_tail_take_entry(struct watch_tail *tail, const struct step_live_entry *from);
 /* Read names that are still unknown: of a frame, and of the event's thread and class or method.
  * The second returns false if the trace lacks some of them, so that a filter cannot judge the
  * event. */

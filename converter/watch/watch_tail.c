@@ -8,6 +8,7 @@
 #include "converter/base/trace_gap.h"
 #include "converter/base/trace_ticks.h"
 #include "converter/step/stepfile.h"
+#include "steptrace/live.h"
 
 /* Stream numbers are small, except in damaged files. */
 #define STREAMS_MOST (UINT64_C(1) << 24)
@@ -36,6 +37,81 @@ bool watch_tail_has_names(struct watch_tail *tail, const struct trace_event *eve
                        stepfile_decoder_name(decoder, STEP_JAVA_METHOD, event->method_id));
     return has && (trace_class_of(names, event->class_id)->known ||
                    stepfile_decoder_name(decoder, STEP_JAVA_CLASS, event->class_id));
+}
+
+static bool name_class(struct watch_tail *tail, uint32_t id)
+{
+    return id == 0 || trace_class_of(&tail->names, id)->known ||
+           stepfile_decoder_name(&tail->decoder, STEP_JAVA_CLASS, id);
+}
+
+static bool name_method(struct watch_tail *tail, uint32_t id)
+{
+    return id == 0 || trace_method_of(&tail->names, id)->known ||
+           stepfile_decoder_name(&tail->decoder, STEP_JAVA_METHOD, id);
+}
+
+static void take_class(struct trace_names *names, uint32_t id, const struct step_live_entry *from)
+{
+    struct trace_class *class = id_table_get(&names->classes, id);
+    if (class == NULL || class->known)
+        return;
+    class->known = trace_names_copy(names, from->name, &class->name);
+    class->loader = from->loader;
+}
+
+/* A method whose class neither file has by now is taken when it is seen again. */
+static void take_method(struct watch_tail *tail, uint32_t id, const struct step_live_entry *from)
+{
+    struct trace_names *names = &tail->names;
+    struct trace_method *method =
+        name_class(tail, (uint32_t) from->class_) ? id_table_get(&names->methods, id) : NULL;
+    if (method == NULL || method->known)
+        return;
+    method->known = trace_names_copy(names, from->name, &method->name) &&
+                    trace_names_copy(names, from->descriptor, &method->descriptor);
+    method->class_id = (uint32_t) from->class_;
+    method->modifiers = from->modifiers;
+}
+
+static void take_frame(struct watch_tail *tail, uint32_t id, const struct step_live_entry *from)
+{
+    uint32_t parent = from->parent < id ? (uint32_t) from->parent : 0;
+    bool names_known = name_method(tail, (uint32_t) from->method);
+    watch_tail_name_frame(tail, parent);
+    struct trace_frame *frame = names_known ? id_table_get(&tail->names.frames, id) : NULL;
+    if (frame == NULL || frame->known)
+        return;
+    *frame = (struct trace_frame){.parent = parent,
+                                  .method_id = (uint32_t) from->method,
+                                  .line = (uint32_t) from->line,
+                                  .bytecode = (uint32_t) from->bytecode,
+                                  .known = true};
+}
+
+static void take_thread(struct trace_names *names, uint32_t id, const struct step_live_entry *from)
+{
+    struct trace_thread *thread = id_table_get(&names->threads, id);
+    if (thread == NULL || thread->known)
+        return;
+    thread->known = trace_names_copy(names, from->name, &thread->name);
+    thread->number = from->number;
+    thread->flags = from->flags;
+}
+
+void watch_tail_take_entry(struct watch_tail *tail, const struct step_live_entry *from)
+{
+    uint32_t id = java_id(from->number);
+    if (id == 0)
+        return;
+    if (from->kind == STEP_LIVE_DEFINE_CLASS)
+        take_class(&tail->names, id, from);
+    else if (from->kind == STEP_LIVE_DEFINE_METHOD && from->modifiers != STEP_LIVE_IS_PHASE_NAME)
+        take_method(tail, id, from);
+    else if (from->kind == STEP_LIVE_DEFINE_THREAD)
+        take_thread(&tail->names, id, from);
+    else if (from->kind == STEP_LIVE_DEFINE_FRAME)
+        take_frame(tail, id, from);
 }
 
 static void count_block(struct watch_tail *tail, const struct step_block_info *info)

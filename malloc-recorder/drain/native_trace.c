@@ -80,7 +80,7 @@ static pid_t former_drain(const struct native_trace *trace)
 {
     char name[64], arguments[4096], mark[40];
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int file = open(trace->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int file = trace_file_find(trace->path, O_RDWR);
     if (file < 0)
         return 0;
     bool held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;

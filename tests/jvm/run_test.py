@@ -40,10 +40,10 @@ def check_trace(session, program, killed):
 
 
 def allocation_sites(session, trace):
-    """What each site allocated of each class; all of them add up to all allocations."""
+    """What each site allocated of each class; with what existed before they add up to all allocations."""
     table = json.loads(session.step("heap", "run.step", "--at", "end", "--allocated", "--by",
                                     "class+site", "--top", "0", "--json"))
-    total = sum(row["objects"] for row in table["rows"])
+    total = sum(row["objects"] for row in table["rows"]) + table["moment"]["existing_objects"]
     if total != trace.kinds["OA"]:
         raise Failure(f"sites: {total} objects, not {trace.kinds['OA']}")
     return table["rows"]

@@ -124,7 +124,7 @@ class Recorder(unittest.TestCase):
             told = steptrace('info', trace)
             self.assertRegex(told, r'inherited +\d+')
             self.assertRegex(told, r'forked-at-ns +\d+')
-            self.assertRegex(steptrace('stats', trace), r'  before +\d+ objects')
+            self.assertRegex(steptrace('stats', trace), r'existing +\d+ objects')
 
     def test_inherited_after_a_cut(self):
         """What lived in a parent whose trace had ended by then is not known, and not guessed."""

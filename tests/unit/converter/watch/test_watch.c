@@ -505,9 +505,39 @@ static void test_late_band(void)
     CU_ASSERT_FALSE(watch_band_covers(&phases, &band, 0, end / 2));
 }
 
+/* A method that only the live file has: its class has long been in the file, and no object of it
+ * was ever seen. */
+static void test_names_of_both_files(void)
+{
+    struct watch_feed *feed = open_feed(SHOP_TRACE);
+    struct trace_names *names = &feed->tail.names;
+    const struct step_live_entry method = {.kind = STEP_LIVE_DEFINE_METHOD,
+                                           .number = 1000001,
+                                           .name = step_text("doGet"),
+                                           .descriptor = step_text("()V"),
+                                           .class_ = 1};
+    const struct step_live_entry frame = {.kind = STEP_LIVE_DEFINE_FRAME,
+                                          .number = 1000001,
+                                          .method = method.number,
+                                          .parent = 1,
+                                          .line = 34};
+    const struct step_live_entry in_file = {
+        .kind = STEP_LIVE_DEFINE_FRAME, .number = 1000002, .method = 1};
+    CU_ASSERT_FALSE(trace_class_of(names, 1)->known);
+    watch_tail_take_entry(&feed->tail, &method);
+    CU_ASSERT(trace_class_of(names, 1)->known);
+    watch_tail_take_entry(&feed->tail, &frame);
+    CU_ASSERT(trace_frame_of(names, 1000001)->known);
+    CU_ASSERT(trace_frame_of(names, 1)->known);
+    watch_tail_take_entry(&feed->tail, &in_file);
+    CU_ASSERT(trace_method_of(names, trace_frame_of(names, 1000002)->method_id)->known);
+    close_feed(feed);
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("watch", NULL, NULL);
+    CU_add_test(suite, "names of both files", test_names_of_both_files);
     CU_add_test(suite, "any order", test_any_order);
     CU_add_test(suite, "samples", test_samples);
     CU_add_test(suite, "pending is told anew", test_pending_is_told_anew);

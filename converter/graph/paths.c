@@ -51,6 +51,8 @@ static bool is_wanted(struct searching *searching, uint32_t node)
     const struct object_graph *graph = &searching->graph->replay.graph;
     if (searching->choice->object != 0)
         return graph->nodes[node].object == searching->choice->object;
+    if (searching->choice->objects != NULL)
+        return id_set_has(searching->choice->objects, graph->nodes[node].object);
     return class_is_wanted(searching, graph->objects[node].class_id);
 }
 

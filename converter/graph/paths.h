@@ -7,6 +7,7 @@
 #ifndef CONVERTER_GRAPH_PATHS_H
 #define CONVERTER_GRAPH_PATHS_H
 
+#include "converter/base/id_set.h"
 #include "converter/graph/graph_moment.h"
 #include "converter/trace/event_selection.h"
 #include "format/core/hash_index.h"
@@ -42,9 +43,10 @@ struct keeper_paths {
     struct step_index index; /* finds steps */
 };
 
-/* The requested objects: one by its number, or those of matching classes. */
+/* The requested objects: one by its number, those of a set, or those of matching classes. */
 struct keeper_choice {
-    uint64_t object;                      /* 0: by class */
+    uint64_t object;                      /* 0: by the set or by class */
+    const struct id_set *objects;         /* NULL: by class; borrowed */
     const struct selected_globs *classes; /* borrowed */
 };
 

@@ -42,7 +42,7 @@ static void print_amount(const char *what, uint64_t objects, uint64_t bytes)
 static void print_rate(const struct statistics *statistics)
 {
     const struct object_totals *totals = &statistics->all.objects;
-    double seconds = (double) (statistics->last_ns - statistics->first_ns) / 1e9;
+    double seconds = (double) statistics_running_ns(statistics) / 1e9;
     uint64_t objects = totals->allocated_objects;
     if (statistics->has_no_clock || seconds <= 0 || objects == 0)
         return;

@@ -76,6 +76,13 @@ static inline uint64_t live_bytes_of(const struct object_totals *totals)
 /* These return false if memory runs out. */
 bool statistics_print_text(const struct statistics_report *report);
 bool statistics_print_json(const struct statistics_report *report, FILE *out);
+/* Returns the time in which the program could allocate: without a snapshot of references. */
+static inline uint64_t statistics_running_ns(const struct statistics *statistics)
+{
+    uint64_t all_ns = statistics->last_ns - statistics->first_ns;
+    return statistics->snapshot_ns < all_ns ? all_ns - statistics->snapshot_ns : all_ns;
+}
+
 /* Prints the time from the first event to the last, and their number. */
 void statistics_print_time(const struct statistics *statistics);
 /* The same for a sampled trace: estimates, with their confidence intervals. */

@@ -234,6 +234,7 @@ static void put_summary(struct writer *writer)
     } rows[] = {{"events", statistics->event_count},
                 {"first_ns", statistics->first_ns},
                 {"last_ns", statistics->last_ns},
+                {"running_ns", statistics_running_ns(statistics)},
                 {"allocated_bytes", all->allocated_bytes},
                 {"allocated_objects", all->allocated_objects},
                 {"existing_bytes", all->existing_bytes},

@@ -72,6 +72,18 @@ class Keeps {
     }
 }
 
+class Recents {
+    static final java.util.ArrayDeque<long[]> lately = new java.util.ArrayDeque<>();
+
+    public static void main(String[] args) {
+        for (int i = 0; i < 60_000; i++) {
+            lately.add(new long[16]); // planted
+            if (lately.size() > 4000)
+                lately.remove();
+        }
+    }
+}
+
 class Spreads {
     static Object last;
 
@@ -96,10 +108,15 @@ CASES = [
      {'allocates': rf'byte\[\] at Churns.copy\(Planted.java:{LINES[0]}\), 3\d[.]\d MiB in 40,00\d objects',
       'dies': rf'byte\[\] at Churns.copy\(Planted.java:{LINES[0]}\), (100[.]0|9\d[.]\d) %'}),
     ('Leaks', ['--stack=16', '-O', 'snapshot=end'], ['-Xmx6m'],
-     {'grows': rf'long\[\] at Leaks.keep\(Planted.java:{LINES[1]}\), by \d.*held by static field Leaks.kept[.]'}),
+     {'grows': rf'long\[\] at Leaks.keep\(Planted.java:{LINES[1]}\), by \d.*; static field Leaks.kept holds [\d,]+[.]'}),
     ('Keeps', ['--stack=16'], ['-Xmx64m', '-Xmn32m'],
      {'allocates': rf'byte\[\] at Keeps.make\(Planted.java:{LINES[2]}\), 2[.]91 MiB in 3,000 objects',
       'heap': 'would have been enough'}),
+    # what dies in the old generation, which no collection of the young one finds, is not growth
+    ('Recents', ['--stack=16'], ['-Xmx14m', '-Xmn1m'],
+     {'allocates': rf'long\[\] at Recents.main\(Planted.java:{LINES[3]}\)', 'grows': 'the trace does not show what holds them'}),
+    ('Recents', ['--stack=16', '-O', 'snapshot=end'], ['-Xmx14m', '-Xmn1m'],
+     {'allocates': rf'long\[\] at Recents.main\(Planted.java:{LINES[3]}\)'}),
     ('Spreads', ['--stack=16'], ['-Xmx640m'], {'heap': r'-Xmx\d+m would have been enough with Serial.* of -Xmx640m were in use'}),
 ]
 

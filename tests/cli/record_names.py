@@ -109,6 +109,10 @@ def snapshots():
     page = pathlib.Path('kept.html').read_text(encoding='utf-8')
     require('"retained":{' in page and 'Keeps.main(' in page, 'the page does not have it')
     subprocess.run([STEPTRACE, 'heap', '--retained', 'kept.step'], check=True, stdout=subprocess.DEVNULL)
+    info = json.loads(subprocess.run([STEPTRACE, 'info', '--json', 'kept.step'], capture_output=True, check=True).stdout)
+    took_ns = int(info['properties']['snapshot-ns'])
+    shown = json.loads(page.split('id="data">', 1)[1].split('</script>', 1)[0])['summary']
+    require(0 < took_ns == shown['last_ns'] - shown['first_ns'] - shown['running_ns'], f'the rate is of the snapshot as well: {shown}, {took_ns} ns')
     for more in (['--no-snapshot'], ['-O', 'snapshot=end:1ms'], ['-O', 'events=alloc'], ['-O', 'engine=sampled']):
         done = subprocess.run([STEPTRACE, *words, *more, JAVA, '-Xmx64m', 'Keeps'], capture_output=True, text=True, check=True)
         require(('no snapshot of references at the end' in done.stderr) == (more[-1] == 'snapshot=end:1ms'), f'{more}: {done.stderr}')

@@ -11,6 +11,7 @@ function showSummary() {
   document.title = data.title + " \u2013 StepTrace";
   const command = data.properties.find((pair) => pair[0] === "command-line");
   byId("subtitle").append(count(summary.events) + " events in " + time(summary.last_ns - summary.first_ns) +
+    (summary.running_ns < summary.last_ns - summary.first_ns ? ", of which a snapshot of references took " + time(summary.last_ns - summary.first_ns - summary.running_ns) : "") +
     (data.clock ? "" : "; the trace has no clock, a step ends with each collection"));
   if (command) byId("subtitle").after(element("details", {class: "command"}, element("summary", {}, "Command line"), element("code", {}, command[1])));
   showFindings();
@@ -20,7 +21,7 @@ function showSummary() {
     figure("freed", bytes(summary.freed_bytes), count(summary.freed_objects) + " objects in " + count(summary.collections) + " collections"),
     figure("peak", bytes(summary.peak_bytes), count(summary.peak_objects) + " objects, at " + time(summary.peak_ns)),
     figure("alive at the end", bytes(summary.live_bytes), count(summary.live_objects) + " objects"),
-    ...(data.clock ? [figure("allocation rate", bytes(summary.allocated_bytes / Math.max(1e-9, (summary.last_ns - summary.first_ns) / 1e9)) + "/s")] : [])];
+    ...(data.clock ? [figure("allocation rate", bytes(summary.allocated_bytes / Math.max(1e-9, summary.running_ns / 1e9)) + "/s")] : [])];
   byId("figures").append(...objects, figure("threads", count(summary.threads), count(summary.classes) + " classes"),
     ...(summary.calls > 0 ? [figure("calls", count(summary.calls))] : []));
   byId("properties").append(...data.properties.flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]));

@@ -327,7 +327,7 @@ static const struct option option_table[] = {
     {"internals", "auto|proven|safe|none|NAME+NAME..", "auto",
      "which parts of the JVM are used that no specification promises", false, .set = set_internals,
      WORDS(internal_words)},
-    {"required", "yes|no", "no", "what cannot be traced does not run", true, SWITCH(required)},
+    {"required", "yes|no", "no", "exit instead of running untraced", true, SWITCH(required)},
     {"options", "FILE", "none", "read options from a file, one or more a line", true,
      .set = parse_file},
 };

@@ -130,8 +130,7 @@ static enum step_status judge(const char *answer, const char *reason, struct ste
         return IO_FAIL(error, "the agent refuses: %s", reason);
     if (code != NULL)
         return IO_FAIL(error,
-                       "the agent refuses (%.*s): its reasons are on the standard error of the "
-                       "program",
+                       "the agent refuses (%.*s); the reason is on the program's standard error",
                        (int) strcspn(code, "\n"), code);
     while (text != NULL && (*text == '\n' || *text == ' '))
         text++;

@@ -205,7 +205,7 @@ static enum step_status expect(const struct arguments *arguments, size_t least, 
     if (arguments->operand_count > most && arguments_refuse_files(arguments) != STEP_STATUS_OK)
         return STEP_STATUS_INVALID;
     if (arguments->operand_count > most)
-        return arguments_fault(arguments, "'%s' is too much: %s", arguments->operands[most],
+        return arguments_fault(arguments, "unexpected argument '%s': %s", arguments->operands[most],
                                arguments->help->operands);
     return STEP_STATUS_OK;
 }

@@ -61,12 +61,32 @@ static double difference(double all, double part)
     return all > part ? all - part : 0;
 }
 
+/* A difference of sums of many samples has no more digits than these. */
+#define ROUNDING 1e-9
+
+/* Where rounding may have taken a variance, it is that of samples of equal weights. */
+static double variance_left(double left, double all, double of_equal)
+{
+    return left > all * ROUNDING || !(of_equal > left) ? left : of_equal;
+}
+
+static struct sample_sums repair_variances(struct sample_sums sums, const struct sample_sums *all)
+{
+    double count = (double) sums.samples, weight = sums.objects / count;
+    double share = weight > 1 ? 1 - 1 / weight : 0;
+    sums.objects_variance = variance_left(sums.objects_variance, all->objects_variance,
+                                          sums.objects * sums.objects / count * share);
+    sums.bytes_variance = variance_left(sums.bytes_variance, all->bytes_variance,
+                                        sums.bytes * sums.bytes / count * share);
+    return sums;
+}
+
 struct sample_sums sample_sums_without(const struct sample_sums *all,
                                        const struct sample_sums *part)
 {
     if (all->samples <= part->samples)
         return (struct sample_sums){.samples = 0};
-    return (struct sample_sums){
+    const struct sample_sums left = {
         .samples = all->samples - part->samples,
         .objects = difference(all->objects, part->objects),
         .objects_variance = difference(all->objects_variance, part->objects_variance),
@@ -75,6 +95,7 @@ struct sample_sums sample_sums_without(const struct sample_sums *all,
         .intervals = difference(all->intervals, part->intervals),
         .interval_squares = difference(all->interval_squares, part->interval_squares),
         .is_one_size = all->is_one_size};
+    return repair_variances(left, all);
 }
 
 /* The bounds of the mean of a Poisson variable of which `count` were seen, by the cube root of

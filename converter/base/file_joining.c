@@ -348,7 +348,7 @@ static enum step_status take_ranges(struct joining *joining, struct step_reader 
         return step_error_set(error, STEP_STATUS_CORRUPT, path_of(joining), STEP_NO_OFFSET,
                               "it begins before %s ends",
                               joining->files->items[joining->at - 1].path);
-    if (is_first(joining) && begin != UINT64_MAX && begin < *end_ticks)
+    if (is_first(joining) && begin != UINT64_MAX && begin <= *end_ticks)
         joining->begin_ticks = begin;
     if (!is_first(joining) && begin != UINT64_MAX && begin > joining->end_ticks)
         joining->pauses_ticks += begin - joining->end_ticks;

@@ -9,8 +9,7 @@ struct step_reader;
 
 enum { TRACE_GAP_ROOM = 160 };
 #define TRACE_GAP_RUNNING                                                                          \
-    "its process still runs: of each thread there is what has reached the file, and some are "     \
-    "farther than others"
+    "the program still runs; the most recent events of some threads are missing"
 #define TRACE_END_LIMIT "limit" /* the property `end`: at a size that the user chose */
 /* A property of joined files, for people: which are missing, damaged or still being written. */
 #define TRACE_FILES_GAPS "file-set-gaps"

@@ -147,11 +147,10 @@ static enum step_status trace_open(const char *path, const struct trace_format *
     format = trace_format_of(path, format);
     *out = (struct opened_trace){.format = format};
     if (format == NULL)
-        return access(path, R_OK) == 0
-                   ? step_error_set(error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
-                                    "its format is none that can be read")
-                   : step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "cannot open: %s",
-                                    strerror(errno));
+        return access(path, R_OK) == 0 ? step_error_set(error, STEP_STATUS_FORMAT, path,
+                                                        STEP_NO_OFFSET, "unknown file format")
+                                       : step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET,
+                                                        "cannot open: %s", strerror(errno));
     if (format->reads_dumps)
         return step_error_set(
             error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,

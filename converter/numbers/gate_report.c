@@ -287,7 +287,7 @@ static void print_verdict(const struct gate_verdict *verdict, const char *verb,
                        : verdict->is_noise && verdict->is_estimate
                            ? "it holds for the estimate, but not for its whole interval"
                        : verdict->is_noise     ? "not more than runs differ"
-                       : verdict->matched == 0 ? "nothing has such a name"
+                       : verdict->matched == 0 ? "no name matches"
                                                : NULL;
     if (what == NULL)
         return;

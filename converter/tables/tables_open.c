@@ -335,8 +335,9 @@ enum step_status tables_open(const char *path, struct tables **out, struct step_
     tables->memory.limit = UINT64_MAX;
     enum step_status status = open_with_weights(path, &tables->reader, error);
     if (status == STEP_STATUS_FORMAT)
-        step_error_set(error, status, path, STEP_NO_OFFSET,
-                       "tables are made of .step traces; `steptrace convert` makes one of others");
+        step_error_set(
+            error, status, path, STEP_NO_OFFSET,
+            "only .step traces can be queried; `steptrace convert` makes one of other formats");
     if (status == STEP_STATUS_OK) {
         tables->definition = step_reader_borrow_definition(tables->reader);
         bool is_java = step_definition_find(tables->definition, "java.Event") != STEP_NO_RECORD;

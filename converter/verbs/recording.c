@@ -516,8 +516,8 @@ enum step_status watch_target_find(const char *operand, struct watch_target *tar
     if (unreadable && (code == ENOENT || code == ESRCH))
         return REFUSE(error, "there is no process %ld, and no such file", target->pid);
     if (unreadable)
-        return REFUSE(error, "process %ld may not be looked at: %s (its user, or root, may)",
-                      target->pid, strerror(code));
+        return REFUSE(error, "process %ld: %s; run as its user or root", target->pid,
+                      strerror(code));
     if (!has_live)
         return REFUSE(error,
                       "process %ld is not being recorded; if it is a JVM, `steptrace attach -o "

@@ -327,9 +327,9 @@ static void print_forecast(uint64_t classes, const struct recording_options *opt
     const struct range *pause = gentle ? &pause_gentle_us : &pause_once_us;
     printf("classes   %" PRIu64 " loaded; %s\n", classes,
            gentle ? "changed in slices (gentle)" : "changed at once (gentle=no)");
-    printf("pauses    %.0f to %.0f ms the longest of %s, at the start and at the end\n",
-           count * pause->least / 1e3, count * pause->most / 1e3,
-           gentle ? "up to 17" : "two or three");
+    printf("pauses    %s, the longest %.0f to %.0f ms, at the start and at the end\n",
+           gentle ? "up to 17" : "two or three", count * pause->least / 1e3,
+           count * pause->most / 1e3);
     printf("          %s\n",
            gentle && !recording_has_pair(options, "existing=yes")
                ? "no full collection; objects that exist already are left out"
@@ -340,8 +340,8 @@ static void print_forecast(uint64_t classes, const struct recording_options *opt
         "memory    %.0f to %.0f MiB in the JVM for changed classes, the buffers (buffer=, 64m),\n"
         "          and some 25 bytes for each object that lives or is not collected yet\n",
         count * class_bytes.least / 1048576, count * class_bytes.most / 1048576);
-    printf("These are estimates, by what JDK 17 and 25 took with some 3,900 classes on an "
-           "idle machine.\nNothing was changed: no agent was loaded, no trace begun.\n");
+    printf("Estimates, measured with JDK 17 and 25 and 3,900 classes on an idle machine.\n"
+           "Nothing was changed: no agent was loaded, no trace begun.\n");
 }
 
 /* Asks the JVM for the number of its classes, and prints this and the estimates that follow.  Loads

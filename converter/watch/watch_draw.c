@@ -479,7 +479,7 @@ static void put_help(struct drawing *drawing)
 {
     static const char *const lines[] = {
         "1-4, Tab     classes, call sites, threads, methods",
-        "s, S, r      sort by the next column, the one before; turned over",
+        "s, S, r      sort by next / previous column; reverse",
         "arrows, PgUp, PgDn, Home, End: move",
         "/            only names that have a text in them",
         "f            only some events: class=GLOB site=GLOB thread=N|GLOB",

@@ -86,7 +86,8 @@ def gates_any(case):
     sizes = collections.Counter()
     for o in world.objects:
         sizes[world.class_name(o.kind)] += 0 if o.existing else o.size
-    limit, sign = case.chance.choice(list(sizes.values())), case.chance.choice([">", ">=", "<", "="])
+    limit = case.chance.choice(list(sizes.values()))
+    sign = case.chance.choice([">", ">=", "<", "="] if limit > 0 else [">", ">=", "="])  # nothing is below 0: such a rule is refused
     holds = any(SIGNS[sign](size, limit) for size in sizes.values())
     case.run("stats", "-q", f"--fail-if=any class:** allocated {sign} {limit}", case.trace, status=(4 if holds and not any(n.startswith("[") for n in sizes) else 0, 4 if holds else 0))
 

@@ -79,7 +79,7 @@ function showLeaks() {
   if (leaks === null)
     return explain("leak-table", "The page shows a part of the trace (an option selects). steptrace leaks takes the same options.");
   byId("leaks-hint").textContent = "Objects that saw at least " + leaks.least_survived + " of " + count(leaks.collections) + " collections and were alive at the end: "
-    + bytes(leaks.survived[1]) + " in " + count(leaks.survived[0]) + " objects. The growth is a line through what was alive after the later half of the collections, the fit its quality (1: the points lie on it). "
+    + bytes(leaks.survived[1]) + " in " + count(leaks.survived[0]) + " objects. Growth: slope of a line fitted to the live bytes after the last half of the collections. Fit: its R\u00b2. "
     + "The rows are those of steptrace leaks.";
   if (leaks.rows.length === 0) return explain("leak-table", "No object saw so many collections and was alive at the end.");
   const frames = (row) => row[5].map((i) => siteName(leaks.frames[i]));

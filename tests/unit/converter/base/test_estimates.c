@@ -283,6 +283,21 @@ static void test_repeated_distances(void)
     CU_ASSERT(estimates_repeated() < 0);
 }
 
+/* A few samples that are left of many keep their variance, which the difference rounds away. */
+static void test_few_left(void)
+{
+    struct sample_sums all = {.samples = 0}, dead = {.samples = 0};
+    for (int i = 0; i < 100000; i++) {
+        sample_sums_weigh(&all, 24, 1e7);
+        sample_sums_weigh(&dead, 24, 1e7);
+    }
+    sample_sums_weigh(&all, 24, 5000);
+    struct sample_sums left = sample_sums_without(&all, &dead);
+    CU_ASSERT_EQUAL(left.samples, 1);
+    CU_ASSERT_TRUE(left.objects_variance > 1e7 && left.bytes_variance > 1e7);
+    CU_ASSERT_TRUE(estimate_bytes(&left).low < 0.2 * 24 * 5000);
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("estimates", NULL, NULL);
@@ -295,4 +310,5 @@ void add_suite(void)
     CU_add_test(suite, "differences", test_differences);
     CU_add_test(suite, "differences of nothing", test_differences_of_nothing);
     CU_add_test(suite, "repeated distances", test_repeated_distances);
+    CU_add_test(suite, "few left of many", test_few_left);
 }

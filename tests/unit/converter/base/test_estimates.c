@@ -291,11 +291,11 @@ static void test_few_left(void)
         sample_sums_weigh(&all, 24, 1e7);
         sample_sums_weigh(&dead, 24, 1e7);
     }
-    sample_sums_weigh(&all, 24, 5000);
+    sample_sums_weigh(&all, 24, 21);
     struct sample_sums left = sample_sums_without(&all, &dead);
     CU_ASSERT_EQUAL(left.samples, 1);
-    CU_ASSERT_TRUE(left.objects_variance > 1e7 && left.bytes_variance > 1e7);
-    CU_ASSERT_TRUE(estimate_bytes(&left).low < 0.2 * 24 * 5000);
+    CU_ASSERT_DOUBLE_EQUAL(left.objects_variance, 21 * 20, 1);
+    CU_ASSERT_DOUBLE_EQUAL(left.bytes_variance, 24 * 24 * 21 * 20, 1000);
 }
 
 void add_suite(void)

@@ -12,10 +12,8 @@
 #include "agent/hotspot/vm_structs.h"
 
 #define OWN_THREAD 0
-#define PROOF_BYTES 100000
-#define PROOF_SLACK                                                                                \
-    65536 /* the array's header, and what the JVM makes on this thread meanwhile                   \
-           */
+#define PROOF_BYTES 1000
+#define PROOF_SLACK 8192 /* the array's header, and what the JVM makes on this thread meanwhile */
 
 typedef jlong(JNICALL allocated_bytes)(JNIEnv *jni, jlong thread_id);
 

@@ -310,6 +310,8 @@ static void follow(struct walk *walk)
 /* With the writing of its records, by what JDK 17 and 25 took for 350,000 objects (0.4 s) and for
  * 2,200,000 (2.1 s).  Objects that are not in the trace are only visited. */
 enum { TRACED_OBJECT_NS = 1000, UNTRACED_OBJECT_NS = 200, UNTRACED_OBJECT_BYTES = 48 };
+/* A reference takes some 110 ns; of the heap's words hardly more than a third are references. */
+enum { WORD_NS = 40 };
 
 static void count_object(void *count, jobject object, uint64_t id)
 {
@@ -330,10 +332,10 @@ static uint64_t used_heap(JNIEnv *jni)
     jmethodID all = get == NULL ? NULL : (*jni)->GetMethodID(jni, class, "totalMemory", "()J");
     jmethodID left = all == NULL ? NULL : (*jni)->GetMethodID(jni, class, "freeMemory", "()J");
     jobject runtime = left == NULL ? NULL : (*jni)->CallStaticObjectMethod(jni, class, get);
-    if (runtime != NULL) {
+    if (runtime != NULL && !(*jni)->ExceptionCheck(jni))
         total = (*jni)->CallLongMethod(jni, runtime, all);
+    if (runtime != NULL && !(*jni)->ExceptionCheck(jni))
         unused = (*jni)->CallLongMethod(jni, runtime, left);
-    }
     exception_restore(jni, of_program, runtime == NULL, THROWN_BY_LOOKUP);
     (*jni)->DeleteLocalRef(jni, runtime);
     (*jni)->DeleteLocalRef(jni, class);
@@ -349,10 +351,11 @@ static bool is_too_slow(struct walk *walk, uint64_t used_bytes)
     if (walk->reason != STEP_LIVE_AT_END || most_ns == 0)
         return false;
     reaper_visit(walk->session, count_object, &objects);
-    uint64_t ns = objects * TRACED_OBJECT_NS;
+    uint64_t ns = objects * TRACED_OBJECT_NS, words_ns = used_bytes / 4 * WORD_NS;
     if (is_tagged || !has_all)
         ns += used_bytes / UNTRACED_OBJECT_BYTES *
               (is_tagged ? TRACED_OBJECT_NS : UNTRACED_OBJECT_NS);
+    ns = ns > words_ns ? ns : words_ns; /* arrays of references are few objects */
     if (ns <= most_ns)
         return false;
     log_message("%s: no snapshot of references at the end: it would take some %.1f s; "

@@ -50,6 +50,13 @@ static void name_thread(jthread thread, JNIEnv *jni, struct thread_count *count)
     length = length < NAME_BYTES ? length : NAME_BYTES - 1;
     memcpy(count->name, info.name != NULL ? info.name : "", length);
     count->name[utf8_cut(count->name, length)] = '\0';
+    for (char *at = count->name; *at != '\0'; at++) { /* the text is also printed on stderr */
+        bool is_c1 = (unsigned char) at[0] == 0xc2 && (unsigned char) at[1] < 0xa0;
+        if ((unsigned char) *at < ' ' || *at == 0x7f)
+            *at = '?';
+        else if (is_c1 && at[1] != '\0')
+            at[0] = at[1] = '?';
+    }
     jvm_free(info.name);
     (*jni)->DeleteLocalRef(jni, info.thread_group);
     (*jni)->DeleteLocalRef(jni, info.context_class_loader);

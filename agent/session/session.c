@@ -432,6 +432,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
                      collector_announces_moves() && internals_writes_fault() == NULL;
     if (session->options.engine == ENGINE_BYTECODE && (session->options.events & EVENT_ALLOC) != 0)
         headers_prove(jni, session->holds);
+    thread_counters_prove(jni); /* its array is no object of the trace */
     layouts_begin(session, jni);
     if ((session->options.events & EVENT_REFERENCE) != 0)
         field_places_begin(jni);
@@ -459,7 +460,6 @@ bool session_begin(struct session *session, JNIEnv *jni)
     atomic_store(&session->published, true);
     atomic_store(&tracer.events_on, true);
     engine_enable(session, true);
-    thread_counters_prove(jni);
     snapshot_take(session, jni);
     missed_bytes_begin(session, jni);
     session->bytecode.check_until = clock_raw() - tracer.scale.zero;

@@ -237,7 +237,7 @@ static void find_dead(const struct site_lives *lives, const struct finding_names
              "might be spared.",
              class, at, 100 * (double) dead / (double) most->decided.objects,
              quantity_of_count(most->decided.objects).text, plural(most->decided.objects),
-             quantity_of_bytes((double) most->born.bytes).text);
+             quantity_of_bytes((double) (most->decided.bytes - most->old.bytes)).text);
 }
 
 static bool find_of_sites(const struct findings_evidence *evidence, struct finding_names *names,
@@ -432,23 +432,63 @@ static bool find_growth(const struct findings_evidence *evidence, struct finding
 /* ---- the heap ---- */
 
 /* Returns the limit of the heap that the command line has; 0: none. */
-static uint64_t heap_limit(const struct event_source *source)
+/* Options of the JVM that have a value of their own. */
+static bool takes_value(const char *word, size_t length)
 {
-    const char *words = event_source_property(source, "command-line").unshown;
-    const char *at = words != NULL ? strstr(words, " -Xmx") : NULL;
-    char *end;
-    if (at == NULL)
-        return 0;
-    uint64_t limit = strtoull(at + 5, &end, 10);
-    const char *unit = *end != '\0' ? strchr("kKmMgG", *end) : NULL;
-    static const unsigned shifts[] = {10, 10, 20, 20, 30, 30};
-    unsigned shift = unit != NULL && *unit != '\0' ? shifts[unit - "kKmMgG"] : 0;
-    return limit < UINT64_C(1) << 32 ? limit << shift : 0;
+    static const char *const options[] = {
+        "-cp",           "-classpath",    "--class-path", "-p",          "--module-path",
+        "--add-modules", "--add-exports", "--add-opens",  "--add-reads", "--upgrade-module-path"};
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        if (strlen(options[i]) == length && memcmp(options[i], word, length) == 0)
+            return true;
+    return false;
 }
 
-static bool has_all_objects(const struct event_source *source)
+static uint64_t size_of(const char *text)
 {
-    return !trace_lacks_existing(event_source_property(source, "existing").unshown);
+    static const char units[] = "kKmMgG";
+    char *end;
+    uint64_t size = strtoull(text, &end, 10);
+    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+    unsigned shift = unit != NULL ? 10 * ((unsigned) (unit - units) / 2 + 1) : 0;
+    return size < UINT64_C(1) << 32 ? size << shift : 0;
+}
+
+/* Returns the last -Xmx before the main class, or 0. */
+static uint64_t heap_limit(const struct event_source *source)
+{
+    static const char heap[] = "-XX:MaxHeapSize=", brief[] = "-Xmx";
+    uint64_t limit = 0;
+    const char *at = event_source_property(source, "command-line").unshown;
+    for (at = at != NULL ? strchr(at, ' ') : NULL; at != NULL && at[1] == '-';) {
+        const char *word = ++at;
+        size_t length = strcspn(word, " ");
+        if (strncmp(word, brief, sizeof brief - 1) == 0)
+            limit = size_of(word + sizeof brief - 1);
+        else if (strncmp(word, heap, sizeof heap - 1) == 0)
+            limit = size_of(word + sizeof heap - 1);
+        at = strchr(word, ' ');
+        if (at != NULL && takes_value(word, length))
+            at = strchr(at + 1, ' ');
+        if ((length == 4 && memcmp(word, "-jar", 4) == 0) ||
+            (length == 2 && memcmp(word, "-m", 2) == 0))
+            break;
+    }
+    return limit;
+}
+
+static void count_gap(void *user, const char *sentence)
+{
+    (void) sentence;
+    ++*(size_t *) user;
+}
+
+/* The whole program, from its start to its end. */
+static bool has_all_objects(const struct event_source *source, uint64_t not_probed)
+{
+    size_t gaps = 0;
+    trace_gaps_each(source, not_probed, count_gap, &gaps);
+    return gaps == 0 && !trace_lacks_existing(event_source_property(source, "existing").unshown);
 }
 
 static void find_heap(const struct findings_evidence *evidence, struct findings *out)
@@ -456,7 +496,7 @@ static void find_heap(const struct findings_evidence *evidence, struct findings 
     const struct simulation *simulation = evidence->simulation;
     if (simulation == NULL || simulation->allocated < BYTES_LEAST || simulation->frees_are_exact ||
         simulation_precision(simulation) == SIMULATION_NONE || simulation->least.heap == 0 ||
-        !has_all_objects(evidence->source))
+        !has_all_objects(evidence->source, evidence->not_probed))
         return;
     uint64_t limit = heap_limit(evidence->source), enough = simulation->least.heap;
     char ran[64] = "";

@@ -2,10 +2,12 @@
 /* What a trace lacks, in sentences. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "converter/base/sampled_trace.h"
 #include "converter/base/trace_gap.h"
 #include "converter/findings/findings.h"
+#include "converter/records/copy_trace.h"
 #include "steptrace/live.h"
 
 static const char *recording_gap(const struct event_source *source)
@@ -36,6 +38,11 @@ static const char *end_gap(const struct event_source *source, char text[TRACE_GA
         return "The program is still running; only the events recorded so far are there.";
     if (missing != NULL)
         return trace_gap_end(missing, text);
+    const char *end = event_source_property(source, "end").unshown;
+    if (trace_text_is_there(event_source_property(source, RECOVERED_RECORDS)))
+        return "The trace was recovered: its program was killed, or the file was cut.";
+    if (end != NULL && strcmp(end, TRACE_END_LIMIT) == 0)
+        return "The trace ended at its limit (the agent's option limit=), before the program did.";
     if (!summary.whole || trace_damage_count(&source->about) > 0)
         return "The trace is not whole: the program was killed, or the file is cut or damaged.";
     return NULL;

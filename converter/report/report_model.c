@@ -151,8 +151,8 @@ static bool fold(struct report_bins *bins)
 /* Returns the totals of a cell. */
 static struct bin_change totals_of(uint32_t cell, const struct heap_sums *now)
 {
-    return (struct bin_change){cell, now->allocated_objects, now->allocated_bytes,
-                               (int64_t) now->objects, (int64_t) now->bytes};
+    return (struct bin_change){cell, now->allocated_objects, now->allocated_bytes, now->objects,
+                               now->bytes};
 }
 
 static bool has_changed(const struct bin_change *totals, const struct bin_change *before)

@@ -163,9 +163,10 @@ struct report_calls {
 #define REPORT_BINS 64u /* even */
 
 struct bin_change {
-    uint32_t cell;                      /* of the tracker; unique and ascending within a bin */
-    uint64_t objects, bytes;            /* allocated */
-    int64_t grown_objects, grown_bytes; /* what lives, from the bin's start to its end */
+    uint32_t cell;                       /* of the tracker; unique and ascending within a bin */
+    uint64_t objects, bytes;             /* allocated */
+    uint64_t grown_objects, grown_bytes; /* what lives at the bin's end, less what did at its start,
+                                            modulo 2^64 */
 };
 
 struct report_bin {

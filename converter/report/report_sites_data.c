@@ -249,7 +249,7 @@ static void report_sites_reset(struct report_sites *sites)
 struct entry {
     uint32_t bin, site, class_number; /* class: 1 + its row; 0: none */
     uint64_t objects, bytes;
-    int64_t grown_objects, grown_bytes;
+    uint64_t grown_objects, grown_bytes; /* modulo 2^64 */
 };
 
 struct entries {
@@ -405,8 +405,8 @@ static void put(const struct report_model *model, const struct entries *entries,
             json_real(json, NULL, (double) entry->class_number - 1);
             json_number(json, NULL, entry->objects);
             json_number(json, NULL, entry->bytes);
-            json_real(json, NULL, (double) entry->grown_objects);
-            json_real(json, NULL, (double) entry->grown_bytes);
+            json_real(json, NULL, (double) (int64_t) entry->grown_objects);
+            json_real(json, NULL, (double) (int64_t) entry->grown_bytes);
         }
         json_end_array(json);
     }

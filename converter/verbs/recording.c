@@ -258,9 +258,11 @@ enum step_status command_fail(const char *verb, const char *what, const char *wh
 
 static volatile sig_atomic_t child_process;
 
-static void pass_on(int number)
+/* What the terminal sends has reached the child too. */
+static void pass_on(int number, siginfo_t *from, void *context)
 {
-    if (child_process > 0)
+    (void) context;
+    if (child_process > 0 && from->si_code != SI_KERNEL)
         kill((pid_t) child_process, number);
 }
 
@@ -276,21 +278,22 @@ static void wait_for(pid_t child)
     verb_exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-enum step_status command_run(const char *verb, char **words, bool passes_on,
-                             bool (*prepare)(const void *user), const void *user, pid_t *process)
+enum step_status command_run(const char *verb, char **words, bool (*prepare)(const void *user),
+                             const void *user, pid_t *process)
 {
     static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-    void (*before[4])(int);
+    enum { SIGNALS = sizeof signals / sizeof signals[0] };
+    struct sigaction before[SIGNALS], passing = {.sa_flags = SA_SIGINFO | SA_RESTART};
     int report[2], code = 0;
+    passing.sa_sigaction = pass_on;
+    sigemptyset(&passing.sa_mask);
     if (pipe2(report, O_CLOEXEC) != 0)
         return command_fail(verb, words[0], strerror(errno));
     fflush(NULL);
-    for (size_t i = 0; i < 2; i++)
-        before[i] = signal(signals[i], SIG_IGN);
-    pid_t child = *process = fork();
+    for (size_t i = 0; i < SIGNALS; i++)
+        sigaction(signals[i], NULL, &before[i]);
+    pid_t child = *process = fork(); /* what is ignored, as by nohup, stays so */
     if (child == 0) {
-        for (size_t i = 0; i < (passes_on ? 4 : 2); i++)
-            signal(signals[i], SIG_DFL);
         if (prepare == NULL || prepare(user))
             execvp(words[0], words);
         code = errno;
@@ -298,8 +301,9 @@ enum step_status command_run(const char *verb, char **words, bool passes_on,
                                                        : COMMAND_NOT_STARTED);
     }
     child_process = (sig_atomic_t) child;
-    for (size_t i = 2; passes_on && i < 4; i++)
-        before[i] = signal(signals[i], pass_on);
+    for (size_t i = 0; i < SIGNALS; i++)
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(signals[i], &passing, NULL);
     code = child < 0 ? errno : 0;
     close(report[1]);
     if (child > 0 && read(report[0], &code, sizeof code) != (ssize_t) sizeof code)
@@ -307,8 +311,8 @@ enum step_status command_run(const char *verb, char **words, bool passes_on,
     close(report[0]);
     if (child > 0)
         wait_for(child);
-    for (size_t i = 0; i < (passes_on ? 4 : 2); i++)
-        signal(signals[i], before[i]); /* what is still to be done can be interrupted */
+    for (size_t i = 0; i < SIGNALS; i++)
+        sigaction(signals[i], &before[i], NULL); /* what is still to be done can be interrupted */
     return code == 0 ? STEP_STATUS_OK : command_fail(verb, words[0], strerror(code));
 }
 

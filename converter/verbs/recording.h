@@ -80,12 +80,12 @@ bool elf_kind_read(const char *path, struct elf_kind *kind);
 bool command_find(const char *command, char *path, size_t size);
 /* Reports what a verb cannot do.  Returns IO. */
 enum step_status command_fail(const char *verb, const char *what, const char *why);
-/* Runs the command to its end, whose exit status becomes the verb's; the keyboard's signals are for
- * the command alone, and with `passes_on` it gets those that end this program.  `prepare` (NULL:
+/* Runs the command to its end, whose exit status becomes the verb's.  The command gets the signals
+ * that would end this program; those that are ignored, as by nohup, stay so.  `prepare` (NULL:
  * nothing) runs in the child before it; returns false with errno.  Sets `*process`.  Reports why
  * the command could not be started. */
-enum step_status command_run(const char *verb, char **words, bool passes_on,
-                             bool (*prepare)(const void *user), const void *user, pid_t *process);
+enum step_status command_run(const char *verb, char **words, bool (*prepare)(const void *user),
+                             const void *user, pid_t *process);
 
 /* ---- report pages and summaries of traces that have just been recorded ---- */
 

@@ -201,7 +201,7 @@ static enum step_status start(char *agent, const char *other, enum launcher laun
     if (agent != NULL && launcher == LAUNCHER_OTHER && !set_tool_options(agent, other))
         status = fail(TOOL_OPTIONS, "the value is too long");
     if (status == STEP_STATUS_OK && process != NULL) {
-        status = command_run(help.name, words, launcher == LAUNCHER_OTHER, NULL, NULL, process);
+        status = command_run(help.name, words, NULL, NULL, process);
         output_signals_catch();
     } else if (status == STEP_STATUS_OK) {
         fflush(NULL);
@@ -216,8 +216,8 @@ static enum step_status start(char *agent, const char *other, enum launcher laun
 static enum step_status no_trace(const char *command)
 {
     fprintf(stderr,
-            "steptrace record: %s: there is no trace: it has started no JVM, or one that did not "
-            "load the agent (a daemon that ran already, a cleared " TOOL_OPTIONS ")\n",
+            "steptrace record: %s: there is no trace: it has started no JVM, or none that wrote "
+            "one (a daemon that ran already, a cleared " TOOL_OPTIONS ", its messages above)\n",
             command);
     return verb_exit_code != 0 ? STEP_STATUS_OK : STEP_STATUS_IO;
 }

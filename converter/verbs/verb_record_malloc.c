@@ -131,8 +131,8 @@ static enum step_status record(struct recording *recording, const struct argumen
     recording->traces.overwrite = recording_overwrites(&recording->options);
     recording->traces.mode = recording_mode(&recording->options);
     clock_gettime(CLOCK_REALTIME_COARSE, &recording->traces.start);
-    enum step_status status = command_run(help.name, command, true, set_environment, recording,
-                                          &recording->traces.process);
+    enum step_status status =
+        command_run(help.name, command, set_environment, recording, &recording->traces.process);
     unsigned count = 0;
     if (status == STEP_STATUS_OK)
         status = recorded_traces_finish(&recording->traces, &count);

@@ -518,7 +518,8 @@ enum step_status verb_attach(int argc, char **argv)
         {"report", 0, NULL, "write FILE.html at the end; implies --stack=64", take_flag,
          &attachment.report},
         {"no-snapshot", 0, NULL,
-         "--report: no snapshot of references at the end, which is taken if it needs 1 s at most",
+         "--report: no snapshot of references at the end, which is taken if its estimate is below "
+         "1 s",
          take_flag, &attachment.no_snapshot},
         {"events", 'e', "LIST",
          "events to record: class, alloc, free, thread, method, reference, or all but the last",

@@ -296,7 +296,8 @@ enum step_status verb_record(int argc, char **argv)
         {"report", 0, NULL, "write OUT.html at the end; implies --stack=64", take_flag,
          &recording.report},
         {"no-snapshot", 0, NULL,
-         "--report: no snapshot of references at the end, which is taken if it needs 1 s at most",
+         "--report: no snapshot of references at the end, which is taken if its estimate is below "
+         "1 s",
          take_flag, &recording.no_snapshot},
         {"summary", 0, NULL, "print the largest sites on stderr at the end; implies --stack=64",
          take_flag, &recording.summary},

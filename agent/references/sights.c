@@ -3,7 +3,6 @@
  * nest. */
 #include "agent/references/sights.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 
 #include "agent/base/exceptions.h"
@@ -12,6 +11,7 @@
 #include "agent/hotspot/headers.h"
 #include "agent/hotspot/routines.h"
 #include "agent/hotspot/slots.h"
+#include "agent/hotspot/vm_structs.h"
 #include "agent/records/hold.h"
 #include "agent/rewriter/rewrite.h"
 
@@ -74,8 +74,7 @@ bool sights_possible(void)
 {
     if (!internal_is_allowed(INTERNAL_SIGHT))
         return false;
-    void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-    void *symbol = library != NULL ? dlsym(library, "JVM_LookupDefineClass") : NULL;
+    void *symbol = vm_exported("JVM_LookupDefineClass");
     sights.define = (define_function) (uintptr_t) symbol;
     if (!atomic_load(&slots_readable))
         sights.refused = "slots are not read";

@@ -88,10 +88,15 @@ static struct thread_count *read_all(const struct session *session, JNIEnv *jni,
     return counts;
 }
 
+bool missed_bytes_are_wanted(const struct session *session)
+{
+    return session->late && (session->options.events & EVENT_ALLOC) != 0 &&
+           session->options.engine != ENGINE_SAMPLED;
+}
+
 void missed_bytes_begin(struct session *session, JNIEnv *jni)
 {
-    if (!session->late || (session->options.events & EVENT_ALLOC) == 0 ||
-        session->options.engine == ENGINE_SAMPLED)
+    if (!missed_bytes_are_wanted(session))
         return;
     struct missed_bytes *missed = calloc(1, sizeof *missed);
     if (missed == NULL)

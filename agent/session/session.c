@@ -338,7 +338,7 @@ static bool write_first(struct session *session)
 {
     enum step_status status = step_writer_flush(session->drain.writer);
     session->drain.decoder = live_decoder_create(session->map->header, session->drain.writer);
-    if (session->drain.decoder != NULL && session->late)
+    if (session->drain.decoder != NULL && missed_bytes_are_wanted(session))
         live_decoder_count_bytes(session->drain.decoder);
     if (status == STEP_STATUS_OK && session->drain.decoder != NULL)
         return true;

@@ -62,6 +62,9 @@ void memory_account_put(const struct session *session, struct drain *drain);
 
 /* What threads allocated without a record, by the JVM's own counters. */
 
+/* Returns whether the session begins late and records all allocations: then threads may have missed
+ * some, and the decoder counts what was recorded. */
+bool missed_bytes_are_wanted(const struct session *session);
 /* Read the counters: when probes see a session that begins late, and existing objects have been
  * recorded; and when probes are about to see it no more. */
 void missed_bytes_begin(struct session *session, JNIEnv *jni);

@@ -13,6 +13,7 @@
 #include "converter/graph/paths.h"
 #include "converter/heap/heap_sites.h"
 #include "converter/records/record_dump.h"
+#include "converter/trace/event_selection.h"
 #include "format/core/grow.h"
 #include "format/json/json_output.h"
 
@@ -42,29 +43,17 @@ enum { NAME_TEXT = 600 };
 
 /* ---- names ---- */
 
-/* Writes a class as in Java source: java.lang.String, int[]. */
+/* Writes a class as in Java source: java.lang.String, int[]. An array whose name is too long keeps
+ * the form of the class file. */
 static void put_class(struct step_bytes name, char out[NAME_TEXT])
 {
-    static const char primitives[] = "ZBCSIJFD";
-    static const char *const words[] = {"boolean", "byte", "char",  "short",
-                                        "int",     "long", "float", "double"};
-    size_t dimensions = 0, used = 0;
-    while (dimensions < name.length && name.data[dimensions] == '[')
-        dimensions++;
-    struct step_bytes inner = {name.data + dimensions, name.length - dimensions};
-    const char *primitive =
-        dimensions > 0 && inner.length == 1 ? strchr(primitives, inner.data[0]) : NULL;
-    if (primitive != NULL && *primitive != '\0')
-        inner = step_text(words[primitive - primitives]);
-    else if (dimensions > 0 && inner.length > 2 && inner.data[0] == 'L')
-        inner = (struct step_bytes){inner.data + 1, inner.length - 2};
-    for (size_t i = 0; i < inner.length && used + 64 < NAME_TEXT; i++)
-        out[used++] = inner.data[i] == '/' ? '.' : (char) inner.data[i];
-    for (size_t i = 0; i < dimensions && used + 3 < NAME_TEXT; i++) {
-        out[used++] = '[';
-        out[used++] = ']';
-    }
-    out[used] = '\0';
+    char text[NAME_TEXT];
+    struct step_bytes java = trace_class_java_name(name, text, sizeof text);
+    java = java.data != NULL ? java : name;
+    size_t length = java.length < NAME_TEXT - 1 ? java.length : NAME_TEXT - 1;
+    for (size_t i = 0; i < length; i++)
+        out[i] = java.data[i] == '/' ? '.' : (char) java.data[i];
+    out[length] = '\0';
 }
 
 /* Writes " at com.acme.Shop.order(Shop.java:17)", or nothing for the root. */
@@ -429,9 +418,46 @@ static bool find_growth(const struct findings_evidence *evidence, struct finding
     return ok;
 }
 
+/* ---- what the trace lacks ---- */
+
+struct gaps {
+    char first[FINDING_TEXT / 2];
+    size_t count;
+};
+
+static void note_gap(void *user, const char *sentence)
+{
+    struct gaps *gaps = user;
+    if (gaps->count++ == 0)
+        snprintf(gaps->first, sizeof gaps->first, "%s", sentence);
+}
+
+static struct gaps gaps_of(const struct findings_evidence *evidence)
+{
+    struct gaps gaps = {.count = 0};
+    trace_gaps_each(evidence->source, evidence->not_probed, note_gap, &gaps);
+    return gaps;
+}
+
+static void find_gaps(const struct findings_evidence *evidence, struct findings *out)
+{
+    struct gaps gaps = gaps_of(evidence);
+    const struct site_lives *lives = evidence->lives;
+    if (lives != NULL && lives->born.objects > 0 && !lives->has_stacks &&
+        trace_text_is_there(event_source_property(evidence->source, "java-vm-version")))
+        note_gap(&gaps, "Call stacks were not recorded: record --stack=64 names the lines that "
+                        "allocate.");
+    if (gaps.count == 0)
+        return;
+    char more[64] = "";
+    if (gaps.count > 1)
+        snprintf(more, sizeof more, " (and %zu more: steptrace info, check)", gaps.count - 1);
+    snprintf(add(out, FINDING_LACKS)->text, FINDING_TEXT, "Not in the trace: %s%s", gaps.first,
+             more);
+}
+
 /* ---- the heap ---- */
 
-/* Returns the limit of the heap that the command line has; 0: none. */
 /* Options of the JVM that have a value of their own. */
 static bool takes_value(const char *word, size_t length)
 {
@@ -477,26 +503,12 @@ static uint64_t heap_limit(const struct event_source *source)
     return limit;
 }
 
-static void count_gap(void *user, const char *sentence)
-{
-    (void) sentence;
-    ++*(size_t *) user;
-}
-
-/* The whole program, from its start to its end. */
-static bool has_all_objects(const struct event_source *source, uint64_t not_probed)
-{
-    size_t gaps = 0;
-    trace_gaps_each(source, not_probed, count_gap, &gaps);
-    return gaps == 0 && !trace_lacks_existing(event_source_property(source, "existing").unshown);
-}
-
 static void find_heap(const struct findings_evidence *evidence, struct findings *out)
 {
     const struct simulation *simulation = evidence->simulation;
     if (simulation == NULL || simulation->allocated < BYTES_LEAST || simulation->frees_are_exact ||
         simulation_precision(simulation) == SIMULATION_NONE || simulation->least.heap == 0 ||
-        !has_all_objects(evidence->source, evidence->not_probed))
+        gaps_of(evidence).count != 0)
         return;
     uint64_t limit = heap_limit(evidence->source), enough = simulation->least.heap;
     char ran[64] = "";
@@ -513,38 +525,6 @@ static void find_heap(const struct findings_evidence *evidence, struct findings 
                  ? ", or less (an object counts until a collection finds it dead)"
                  : "",
              quantity_of_bytes((double) simulation->peak_living).text, ran);
-}
-
-/* ---- what the trace lacks ---- */
-
-struct gaps {
-    char first[FINDING_TEXT / 2];
-    size_t count;
-};
-
-static void note_gap(void *user, const char *sentence)
-{
-    struct gaps *gaps = user;
-    if (gaps->count++ == 0)
-        snprintf(gaps->first, sizeof gaps->first, "%s", sentence);
-}
-
-static void find_gaps(const struct findings_evidence *evidence, struct findings *out)
-{
-    struct gaps gaps = {.count = 0};
-    const struct site_lives *lives = evidence->lives;
-    trace_gaps_each(evidence->source, evidence->not_probed, note_gap, &gaps);
-    if (lives != NULL && lives->born.objects > 0 && !lives->has_stacks &&
-        trace_text_is_there(event_source_property(evidence->source, "java-vm-version")))
-        note_gap(&gaps, "Call stacks were not recorded: record --stack=64 names the lines that "
-                        "allocate.");
-    if (gaps.count == 0)
-        return;
-    char more[64] = "";
-    if (gaps.count > 1)
-        snprintf(more, sizeof more, " (and %zu more: steptrace info, check)", gaps.count - 1);
-    snprintf(add(out, FINDING_LACKS)->text, FINDING_TEXT, "Not in the trace: %s%s", gaps.first,
-             more);
 }
 
 bool findings_make(const struct findings_evidence *evidence, struct findings *out)

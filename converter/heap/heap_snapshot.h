@@ -36,16 +36,6 @@ static inline void heap_amount_add(struct heap_amount *sum, const struct heap_am
     sum->ages_us += amount->ages_us;
 }
 
-/* Returns what of these has died. */
-static inline struct heap_amount heap_amount_dead(const struct heap_amount *allocated,
-                                                  const struct heap_amount *existing,
-                                                  const struct heap_amount *live)
-{
-    return (struct heap_amount){allocated->objects + existing->objects - live->objects,
-                                allocated->bytes + existing->bytes - live->bytes,
-                                allocated->ages_us};
-}
-
 /* Samples of a sampled trace.  Amounts beside them are the estimates, rounded. */
 struct heap_samples {
     struct sample_sums allocated;
@@ -63,6 +53,14 @@ struct heap_row {
     struct peak most; /* of the row's live objects, at any time of the trace; lost by folding */
     struct heap_samples *samples; /* the snapshot's; NULL: the trace has all objects */
 };
+
+/* Returns what of the row's objects has died. */
+static inline struct heap_amount heap_row_dead(const struct heap_row *row)
+{
+    return (struct heap_amount){row->allocated.objects + row->existing.objects - row->live.objects,
+                                row->allocated.bytes + row->existing.bytes - row->live.bytes,
+                                row->allocated.ages_us};
+}
 
 /* An entry of a dump (heap_dump.h).  Sizes are cumulative. */
 struct heap_dump_entry {

@@ -176,7 +176,7 @@ static void add_row(uint64_t *sums, const struct heap_row *row, size_t moment)
     }
     sums[SUM_ALLOCATED_BYTES] += row->allocated.bytes;
     sums[SUM_ALLOCATED_OBJECTS] += row->allocated.objects;
-    struct heap_amount dead = heap_amount_dead(&row->allocated, &row->existing, &row->live);
+    struct heap_amount dead = heap_row_dead(row);
     sums[SUM_FREED_BYTES] += dead.bytes;
     sums[SUM_FREED_OBJECTS] += dead.objects;
     sums[SUM_LIVED_US] += dead.ages_us;

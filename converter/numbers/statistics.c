@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Adds up the events of a trace. */
 #include "converter/numbers/statistics.h"
-
-#include <stdlib.h>
-
 #include "converter/base/no_memory.h"
 
 void statistics_init(struct statistics *statistics, const struct trace_names *names,
@@ -245,11 +242,6 @@ bool statistics_put(struct statistics *statistics, const struct trace_event *eve
             statistics->last_ns = events[i].time_ns;
     }
     return true;
-}
-
-void statistics_note_snapshot(struct statistics *statistics, const char *snapshot_ns)
-{
-    statistics->snapshot_ns = snapshot_ns != NULL ? strtoull(snapshot_ns, NULL, 10) : 0;
 }
 
 enum step_status statistics_put_fact(void *user, const struct trace_fact *fact)

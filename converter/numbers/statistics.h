@@ -103,7 +103,8 @@ struct statistics {
     uint64_t not_probed; /* methods and classes that could not be instrumented */
     bool lifetimes_in_bytes;
     uint32_t not_recorded; /* kinds: event_source_not_recorded() */
-    uint64_t snapshot_ns;  /* how long a snapshot of references stopped the program */
+    uint64_t snapshot_ns;  /* how long the last snapshot of references stopped the program: the
+                              property `snapshot-ns`; set by the user */
     bool lacks_existing;   /* trace_lacks_existing(); set by the user */
     bool has_no_clock;     /* times are numbers of steps (docs/formats/java.md); set by the user */
     struct object_table births; /* bytes allocated before the object, if lifetimes are in bytes */
@@ -117,9 +118,6 @@ void statistics_init(struct statistics *statistics, const struct trace_names *na
  * before its events. */
 enum step_status statistics_sampled_init(struct statistics *statistics, struct event_source *source,
                                          struct step_error *error);
-/* Sets how long the last snapshot of references took: the value of the property `snapshot-ns`, or
- * NULL. */
-void statistics_note_snapshot(struct statistics *statistics, const char *snapshot_ns);
 /* Callback for the trace's facts (event_source.h), after its events; `user` is the statistics. */
 enum step_status statistics_put_fact(void *user, const struct trace_fact *fact);
 /* Returns false if memory runs out. */

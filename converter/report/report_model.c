@@ -338,8 +338,7 @@ bool report_model_init(struct report_model *model, const struct event_source *so
         .user = model};
     bool ok = heap_tracker_init(&model->heap, &source->names, &options);
     statistics_init(&model->statistics, &source->names, false);
-    statistics_note_snapshot(&model->statistics,
-                             event_source_property(source, "snapshot-ns").unshown);
+    model->statistics.snapshot_ns = event_source_number(source, "snapshot-ns", 0);
     model->bins.step_ns = event_source_has_times(source) ? FIRST_STEP_NS : 1;
     ok = report_calls_init(&model->calls) && ok;
     if (has_leaks)

@@ -502,8 +502,7 @@ static bool put_names(const struct report_model *model, struct json_output *json
 static bool put_cut_stacks(const struct report_model *model, const struct report_sites *sites,
                            struct json_output *json)
 {
-    const char *frames = event_source_property(model->source, "stack").unshown;
-    uint64_t limit = frames != NULL ? strtoull(frames, NULL, 10) : 0;
+    uint64_t limit = event_source_number(model->source, "stack", 0);
     bool *is_cut = cut_stacks_find(&model->heap.sites, report_end(model), limit);
     json_number(json, "stack_limit", limit);
     json_begin_array(json, "cut");

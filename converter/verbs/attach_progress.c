@@ -10,9 +10,8 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 #define LINE_COLUMNS 79
-#define REST_SHARE                                                                                 \
-    20 /* a look that takes long is followed by a rest of that many times as long                  \
-        */
+/* A look that takes long is followed by a rest of that many times as long. */
+#define REST_SHARE 20
 
 void attach_progress_begin(struct attach_progress *progress, const char *trace,
                            uint64_t duration_ns)

@@ -148,8 +148,7 @@ static enum step_status add_up(const struct stats_options *options, const char *
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct statistics *statistics = &pass->statistics;
     statistics_init(statistics, &input->source->names, options->lifetimes_in_bytes);
-    statistics_note_snapshot(statistics,
-                             event_source_property(input->source, "snapshot-ns").unshown);
+    statistics->snapshot_ns = event_source_number(input->source, "snapshot-ns", 0);
     statistics->lacks_existing =
         trace_lacks_existing(event_source_property(input->source, "existing").unshown);
     statistics->has_no_clock = !event_source_has_times(input->source);

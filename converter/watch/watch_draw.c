@@ -327,14 +327,11 @@ static const struct drawing_column method_table[] = {{WATCH_CALLS, "calls", 9},
                                                      {WATCH_BYTES, "allocated", 11},
                                                      {WATCH_LIVE_BYTES, "live", 11}};
 
-static const struct drawing_column sampled_table[] = {{WATCH_LIVE_BYTES, "live (95 %)", 33},
-                                                      {WATCH_BYTES, "allocated (95 %)", 33},
-                                                      {WATCH_LIVE_OBJECTS, "objects (95 %)", 28},
-                                                      {WATCH_OBJECTS, "all (95 %)", 28}};
-static const struct drawing_column biased_table[] = {{WATCH_LIVE_BYTES, "live (bias)", 33},
-                                                     {WATCH_BYTES, "allocated (bias)", 33},
-                                                     {WATCH_LIVE_OBJECTS, "objects (bias)", 28},
-                                                     {WATCH_OBJECTS, "all (bias)", 28}};
+/* Each value has its range: estimate_range_title() stands after the title. */
+static const struct drawing_column sampled_table[] = {{WATCH_LIVE_BYTES, "live", 33},
+                                                      {WATCH_BYTES, "allocated", 33},
+                                                      {WATCH_LIVE_OBJECTS, "objects", 28},
+                                                      {WATCH_OBJECTS, "all", 28}};
 
 static void add_column(struct drawing_layout *layout, const struct drawing_column *column,
                        size_t least)
@@ -354,10 +351,9 @@ static void drawing_lay_out(const struct drawing *drawing, struct drawing_layout
     const struct watch_view *view = drawing->view;
     bool sampled = watch_feed_is_sampled(view->feed);
     bool calls = view->axis == WATCH_METHODS && !sampled, marked = view->feed->model.has_mark;
-    const struct drawing_column *table =
-        sampled ? (estimates_are_biased() ? biased_table : sampled_table)
-        : calls ? method_table
-                : object_table;
+    const struct drawing_column *table = sampled ? sampled_table
+                                         : calls ? method_table
+                                                 : object_table;
     size_t rows = sampled ? sizeof sampled_table / sizeof *table
                   : calls ? sizeof method_table / sizeof *table
                           : sizeof object_table / sizeof *table;
@@ -389,14 +385,16 @@ static void drawing_titles(struct drawing *drawing, const struct drawing_layout 
 {
     static const char *const names[WATCH_AXES] = {"class", "call site", "thread", "method"};
     const struct watch_view *view = drawing->view;
+    bool sampled = watch_feed_is_sampled(view->feed);
     char text[WATCH_LINE_BYTES];
     size_t at = 0;
     for (size_t i = 0; i < layout->count; i++) {
         enum watch_column column = layout->columns[i]->column;
         bool sorts = column == view->by[view->axis], lives = column <= WATCH_LIVE_OBJECTS;
         char title[32];
-        snprintf(title, sizeof title, "%s%s%s", sorts ? (view->reversed ? "^" : "v") : "",
-                 lives ? drawing_about(view) : "", layout->columns[i]->title);
+        snprintf(title, sizeof title, "%s%s%s%s%s", sorts ? (view->reversed ? "^" : "v") : "",
+                 lives ? drawing_about(view) : "", layout->columns[i]->title, sampled ? " " : "",
+                 sampled ? estimate_range_title() : "");
         at += (size_t) snprintf(text + at, sizeof text - at, "%*s", (int) layout->columns[i]->width,
                                 title);
     }

@@ -412,7 +412,7 @@ static uint64_t lifetime_ns(uint64_t lifetime_us)
 
 static void put_lifetime(struct jfr_sink *sink, const struct heap_row *row, uint64_t time_ns)
 {
-    struct heap_amount dead = heap_amount_dead(&row->allocated, &row->existing, &row->live);
+    struct heap_amount dead = heap_row_dead(row);
     if (row->allocated.objects == 0 && dead.objects == 0)
         return; /* existed, and still does */
     struct byte_output *event = jfr_event_begin(&sink->file, JFR_OBJECT_LIFETIME, time_ns);

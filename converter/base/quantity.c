@@ -26,21 +26,22 @@ static struct quantity scale(double value, const struct unit *units, unsigned co
     return quantity;
 }
 
-bool quantity_counts_steps;
-
-void quantity_note_clock(const char *clock)
+enum time_unit time_unit_of_clock(const char *clock)
 {
-    if (clock != NULL && strcmp(clock, STEP_LIVE_CLOCK_NONE) == 0)
-        quantity_counts_steps = true;
+    return clock != NULL && strcmp(clock, STEP_LIVE_CLOCK_NONE) == 0 ? TIME_STEPS : TIME_NS;
+}
+
+struct quantity quantity_of_time(double time, enum time_unit unit)
+{
+    if (unit == TIME_NS)
+        return quantity_of_ns(time);
+    struct quantity steps = quantity_of_count((uint64_t) (time + 0.5));
+    strcat(steps.text, time == 1 ? " step" : " steps");
+    return steps;
 }
 
 struct quantity quantity_of_ns(double ns)
 {
-    if (quantity_counts_steps) {
-        struct quantity steps = quantity_of_count((uint64_t) (ns + 0.5));
-        strcat(steps.text, ns == 1 ? " step" : " steps");
-        return steps;
-    }
     static const struct unit units[] = {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}};
     return scale(ns, units, 4);
 }

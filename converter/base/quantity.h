@@ -10,23 +10,24 @@ struct quantity {
     char text[32];
 };
 
-/* Formats a time: "1.50 s", "12.3 ms", "7 ns". */
+/* What the times of a trace count: nanoseconds, or, where it has no clock (resolution=none), steps,
+ * one more with each collection.  Whoever keeps times of a trace keeps their unit with them. */
+enum time_unit { TIME_NS, TIME_STEPS };
+/* Returns the unit by the trace's property `clock`, NULL if it has none. */
+enum time_unit time_unit_of_clock(const char *clock);
+
+/* Formats a time: "1.50 s", "12.3 ms", "7 ns"; "7 steps". */
 struct quantity quantity_of_ns(double ns);
-/* Call with the property `clock` of each trace that is opened, NULL if it has none. After one
- * without a clock all times are "7 steps". */
-void quantity_note_clock(const char *clock);
-/* Whether that was so; set by quantity_note_clock() alone. */
-extern bool quantity_counts_steps;
-/* Births and ages are added up in microseconds, or in steps where there is no clock: returns that
- * number of a time. */
-static inline uint64_t quantity_age_units(uint64_t time_ns)
+struct quantity quantity_of_time(double time, enum time_unit unit);
+/* Births and ages are added up in microseconds, or in steps: returns that number of a time. */
+static inline uint64_t time_age(uint64_t time, enum time_unit unit)
 {
-    return quantity_counts_steps ? time_ns : time_ns / 1000;
+    return unit == TIME_STEPS ? time : time / 1000;
 }
-/* Returns such an age, or a mean of ages, in nanoseconds, or in steps. */
-static inline double quantity_age_ns(double age)
+/* Returns such an age, or a mean of ages, as a time. */
+static inline double time_of_age(double age, enum time_unit unit)
 {
-    return quantity_counts_steps ? age : 1000 * age;
+    return unit == TIME_STEPS ? age : 1000 * age;
 }
 /* Formats a size: "1.50 MiB", "12 B". */
 struct quantity quantity_of_bytes(double bytes);

@@ -15,7 +15,7 @@ bool findings_pass_init(struct findings_pass *pass, const struct event_source *s
     pass->lives.path = source->path;
     pass->lives.within = ADVICE_WITHIN_DEFAULT;
     pass->lives.is_native = source->content == TRACE_OF_ALLOCATIONS;
-    bool ok = leak_tracker_init(&pass->leaks, &source->names, false, NULL);
+    bool ok = leak_tracker_init(&pass->leaks, source, false, NULL);
     pass->simulation = malloc(sizeof *pass->simulation);
     if (pass->simulation == NULL)
         return false;

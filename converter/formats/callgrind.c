@@ -297,7 +297,7 @@ static enum step_status put_heap(struct heap_writer *writer, struct heap_snapsho
     profile_init(&file->profile, writer->stream.file, writer->sites->names);
     file->profile.omits_first = !snapshot->has_sizes;
     heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
-    heap_moment_print(&snapshot->moment, moment, sizeof moment);
+    heap_moment_print(&snapshot->moment, snapshot->unit, moment, sizeof moment);
     snprintf(about, sizeof about, "%s%s",
              writer->options.allocated ? "allocated until " : "alive at ", moment);
     bool ok = add_heap(file, snapshot) &&

@@ -25,6 +25,7 @@
 
 struct choice {
     const struct event_selection *selected;
+    enum time_unit unit;        /* of the trace's times */
     struct id_set *out;         /* NULL: only looks for the peak */
     struct object_table births; /* value: time; size: index of the allocation */
     struct object_table sizes;  /* used to find the peak */
@@ -165,7 +166,7 @@ static enum step_status finish(struct choice *choice, const char *path, struct s
     bool is_late = (moment->kind == HEAP_AT_COLLECTION && choice->clock.ended < moment->value) ||
                    (moment->kind == HEAP_AT_TIME && choice->last_ns < moment->value);
     if (choice->selected->has_alive_at && is_late)
-        return heap_moment_missing(STEP_STATUS_NOT_FOUND, path, choice->last_ns,
+        return heap_moment_missing(STEP_STATUS_NOT_FOUND, path, choice->last_ns, choice->unit,
                                    choice->clock.ended, error);
     choice->moment_passed = true;
     struct object_cursor cursor = {0};
@@ -220,6 +221,7 @@ static enum step_status pass(const char *path, const struct trace_format *format
     enum step_status status = trace_open_events(path, format, &objects, &source, NULL, error);
     if (status != STEP_STATUS_OK)
         return status;
+    choice->unit = event_source_time_unit(source);
     status = check_samples(choice, source, error);
     if (status == STEP_STATUS_OK)
         status = go_through(source, put, choice, error);

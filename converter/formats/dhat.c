@@ -106,13 +106,13 @@ static void put_head(struct dhat_file *file, const struct heap_snapshot *snapsho
     json_bool(json, "bklt", true);
     json_bool(json, "bkacc", false);
     json_text(json, "bksu", "objects");
-    json_text(json, "tu", quantity_counts_steps ? "steps" : "\xc2\xb5s");
-    json_text(json, "Mtu", quantity_counts_steps ? "Msteps" : "s");
+    json_text(json, "tu", snapshot->unit == TIME_STEPS ? "steps" : "\xc2\xb5s");
+    json_text(json, "Mtu", snapshot->unit == TIME_STEPS ? "Msteps" : "s");
     json_number(json, "tuth", 10);
     json_bytes(json, "cmd", trace_text_bytes(trace_text_or(file->base.title, "java")));
     json_number(json, "pid", file->base.process);
-    json_number(json, "tg", quantity_age_units(file->peak_ns));
-    json_number(json, "te", quantity_age_units(snapshot->time_ns));
+    json_number(json, "tg", time_age(file->peak_ns, snapshot->unit));
+    json_number(json, "te", time_age(snapshot->time_ns, snapshot->unit));
 }
 
 static void put_frames(struct dhat_file *file)

@@ -162,17 +162,17 @@ static enum step_status trace_open(const char *path, const struct trace_format *
 }
 
 /* Says once that times of options are compared with steps. */
-static void report_steps(const char *path, const struct event_selection *selected)
+static void report_steps(const struct event_source *source, const struct event_selection *selected)
 {
     static bool is_reported;
     bool has_times =
         selected->from_ns != 0 || selected->to_ns != UINT64_MAX || selected->lifetime.is_set;
-    if (quantity_counts_steps && has_times && !is_reported)
-        report_line(
-            "%s has no clock (resolution=none): times to select by are compared with steps, "
-            "one more with each collection",
-            path);
-    is_reported |= quantity_counts_steps && has_times;
+    if (event_source_has_times(source) || !has_times || is_reported)
+        return;
+    report_line("%s has no clock (resolution=none): times to select by are compared with steps, "
+                "one more with each collection",
+                source->path);
+    is_reported = true;
 }
 
 enum step_status trace_open_events(const char *path, const struct trace_format *format,
@@ -188,8 +188,7 @@ enum step_status trace_open_events(const char *path, const struct trace_format *
     if (made_of != NULL)
         *made_of = status == STEP_STATUS_OK ? trace.allocs : NULL;
     if (status == STEP_STATUS_OK)
-        quantity_note_clock(event_source_property(*out, "clock").unshown);
-    report_steps(path, selected);
+        report_steps(*out, selected);
     return status;
 }
 

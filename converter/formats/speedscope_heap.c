@@ -111,7 +111,7 @@ static bool put_profile(struct speedscope_file *file, const struct heap_snapshot
     uint32_t *path = malloc((deepest + 1) * sizeof *path);
     if (path == NULL)
         return false;
-    heap_moment_print(&snapshot->moment, moment, sizeof moment);
+    heap_moment_print(&snapshot->moment, snapshot->unit, moment, sizeof moment);
     json_begin_array(json, "profiles");
     json_begin_object(json, NULL);
     json_text(json, "type", "sampled");

@@ -361,6 +361,7 @@ static void summarize(const struct dating *dating, const struct death_tracker *t
     summary->has_existing = counts[GRAPH_EXISTING] > 0;
     summary->unknown = tracker->replay.unknown;
     summary->resolution_ns = dating->source.java.resolution_ns;
+    summary->unit = dating->source.java.unit;
 }
 
 static enum step_status find_deaths(struct dating *dating, struct dated_summary *summary,

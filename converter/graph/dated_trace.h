@@ -43,7 +43,8 @@ struct dated_summary {
     struct graph_unknowns unknown;
     struct death_errors errors;
     uint64_t resolution_ns;
-    bool is_written; /* set by date_deaths(): the file was written */
+    enum time_unit unit; /* of times */
+    bool is_written;     /* set by date_deaths(): the file was written */
 };
 
 /* Returns whether the trace has java.ObjectDeath records. */

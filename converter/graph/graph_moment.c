@@ -78,7 +78,9 @@ static enum step_status find_time(struct graph_moment *graph, struct stop *stop,
     return step_error_set(
         error, STEP_STATUS_NOT_FOUND, step_reader_borrow_name(reader), STEP_NO_OFFSET,
         "the trace has no such moment: it ends at %s",
-        quantity_of_ns((double) last * (double) graph->source.java.resolution_ns).text);
+        quantity_of_time((double) last * (double) graph->source.java.resolution_ns,
+                         graph->source.java.unit)
+            .text);
 }
 
 static enum step_status find_peak(struct graph_moment *graph, struct stop *stop,

@@ -34,9 +34,9 @@ static void print_head(const struct keeper_report *report, const char *what, uin
 {
     char moment[64];
     const struct graph_moment *graph = report->graph;
-    heap_moment_print(&graph->moment, moment, sizeof moment);
+    heap_moment_print(&graph->moment, graph->source.java.unit, moment, sizeof moment);
     printf("%s at %s (%s, %s): %s object%s, %s\n", what, moment,
-           quantity_of_ns((double) graph->time_ns).text,
+           quantity_of_time((double) graph->time_ns, graph->source.java.unit).text,
            graph->has_stores ? "replayed from stores" : "as a snapshot has it",
            quantity_of_count(objects).text, plural(objects),
            quantity_of_bytes((double) bytes).text);
@@ -47,7 +47,7 @@ static void json_head(struct json_output *json, const struct keeper_report *repo
 {
     char moment[64];
     const struct graph_moment *graph = report->graph;
-    heap_moment_print(&graph->moment, moment, sizeof moment);
+    heap_moment_print(&graph->moment, graph->source.java.unit, moment, sizeof moment);
     json_open(json, stdout);
     json_text(json, "trace", report->path);
     json_text(json, "what", what);

@@ -20,12 +20,18 @@ void heap_ages_find(const struct heap_tracker *tracker, struct heap_ages *ages)
     struct live_object object;
     *ages = (struct heap_ages){0};
     while (object_table_next(&tracker->live, &cursor, &object)) {
-        uint64_t age_us = quantity_age_units(tracker->now_ns) - quantity_age_units(object.value);
+        uint64_t age_us =
+            time_age(tracker->now_ns, tracker->unit) - time_age(object.value, tracker->unit);
         if (tracker->selects && object.class_id == HEAP_HIDDEN_CELL)
             continue;
         struct heap_amount *bucket = &ages->buckets[age_us == 0 ? 0 : 64 - __builtin_clzll(age_us)];
         heap_amount_add(bucket, &(struct heap_amount){1, object.size, age_us});
     }
+}
+
+static struct quantity age_text(double age, enum time_unit unit)
+{
+    return quantity_of_time(time_of_age(age, unit), unit);
 }
 
 void heap_print_ages(const struct heap_report *report, const struct heap_snapshot *snapshot,
@@ -40,8 +46,8 @@ void heap_print_ages(const struct heap_report *report, const struct heap_snapsho
         double from_us = i == 0 ? 0 : (double) (UINT64_C(1) << (i - 1));
         printf("%12" PRIu64 " %14" PRIu64 " %6.1f  %s to %s\n", bucket->objects, bucket->bytes,
                heap_report_share(bucket->bytes, snapshot->live.bytes),
-               quantity_of_ns(quantity_age_ns(from_us)).text,
-               quantity_of_ns(quantity_age_ns(i == 0 ? 1 : 2 * from_us)).text);
+               age_text(from_us, snapshot->unit).text,
+               age_text(i == 0 ? 1 : 2 * from_us, snapshot->unit).text);
     }
 }
 
@@ -88,11 +94,11 @@ static void put_samples(const struct heap_report *report, const struct heap_snap
 void heap_report_put_head(const struct heap_report *report, const struct heap_snapshot *snapshot)
 {
     char moment[MOMENT_TEXT];
-    heap_moment_print(&snapshot->moment, moment, sizeof moment);
+    heap_moment_print(&snapshot->moment, snapshot->unit, moment, sizeof moment);
     const struct heap_amount *all = heap_report_total(report, snapshot);
     printf("%-9s %s", "moment", moment);
     if (snapshot->moment.kind != HEAP_AT_TIME)
-        printf(", %s", quantity_of_ns((double) snapshot->time_ns).text);
+        printf(", %s", quantity_of_time((double) snapshot->time_ns, snapshot->unit).text);
     printf(report->is_import ? ", dump %" PRIu64 : ", %" PRIu64 " collection%s before",
            snapshot->collections, plural(snapshot->collections));
     puts(snapshot->samples != NULL ? " (that freed samples)" : "");
@@ -138,12 +144,12 @@ void heap_report_put_moment(const struct heap_report *report, const struct heap_
                             const char *key, struct json_output *json)
 {
     char moment[MOMENT_TEXT];
-    heap_moment_print(&snapshot->moment, moment, sizeof moment);
+    heap_moment_print(&snapshot->moment, snapshot->unit, moment, sizeof moment);
     json_begin_object(json, key);
     json_text(json, "at", moment);
     json_number(json, "time_ns", snapshot->time_ns);
     json_number(json, "collections", snapshot->collections);
-    death_dates_put_json(&snapshot->deaths, json);
+    death_dates_put_json(&snapshot->deaths, snapshot->unit, json);
     if (snapshot->samples != NULL) {
         put_moment_samples(report, snapshot, json);
         json_end_object(json);

@@ -49,7 +49,6 @@ static bool keep_death(struct cell_samples *samples, const struct live_object *o
 bool cell_samples_remove(struct cell_samples *samples, const struct live_object *object,
                          const struct trace_event *event)
 {
-    uint64_t death_us = quantity_age_units(event->time_ns);
     if (!cell_samples_are_counted(samples))
         return true;
     struct trace_event death = *event; /* events of untracked sources lack the size */
@@ -57,9 +56,10 @@ bool cell_samples_remove(struct cell_samples *samples, const struct live_object 
     double weight = sample_weights_of(&samples->weights, &death);
     if (object == NULL)
         return true;
-    uint64_t born_us = quantity_age_units(object->value);
-    uint64_t life_us = death_us > born_us ? death_us - born_us : 0;
-    sample_lives_weigh(&samples->items[object->class_id].lives, weight, 1000.0 * (double) life_us);
+    uint64_t born = time_age(object->value, samples->unit);
+    uint64_t died = time_age(event->time_ns, samples->unit);
+    double life = time_of_age(died > born ? (double) (died - born) : 0, samples->unit);
+    sample_lives_weigh(&samples->items[object->class_id].lives, weight, life);
     return !samples->keeps_deaths || keep_death(samples, object, event->time_ns, weight);
 }
 
@@ -97,7 +97,7 @@ static void count_live(void *user, const struct live_object *object, double weig
     sample_sums_weigh(&cell->live, object->size, weight);
     if (cells->has_previous && object->value <= cells->previous_ns)
         sample_sums_weigh(&cell->kept, object->size, weight);
-    uint64_t born_us = quantity_age_units(object->value);
+    uint64_t born_us = time_age(object->value, cells->unit);
     if (count->now_us > born_us)
         cell->live_ages_us += weight * (double) (count->now_us - born_us);
 }
@@ -140,7 +140,7 @@ bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snaps
 {
     struct cell_samples *cells = &tracker->samples;
     size_t count = tracker->cells.count, row = 0;
-    uint64_t now_us = quantity_age_units(snapshot->time_ns);
+    uint64_t now_us = time_age(snapshot->time_ns, snapshot->unit);
     if (!cell_samples_are_counted(cells))
         return true;
     snapshot->samples = calloc(count + 1, sizeof *snapshot->samples);
@@ -160,7 +160,8 @@ bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snaps
         struct heap_row *out = &snapshot->rows[row++];
         out->samples = samples;
         out->live = heap_samples_amount(&samples->live, samples->live_ages_us);
-        out->allocated = heap_samples_amount(&samples->allocated, samples->lives.lives / 1000);
+        out->allocated = heap_samples_amount(&samples->allocated,
+                                             samples->lives.lives / time_of_age(1, cells->unit));
         out->existing = (struct heap_amount){0, 0, 0}; /* samples are new objects */
         out->most = (struct peak){0, 0};
         make_no_less(&out->allocated, &out->live);

@@ -20,6 +20,7 @@ struct sample_death {
 /* Samples by cell of a tracker.  To initialise, zero the structure and read the weights. */
 struct cell_samples {
     struct sample_weights weights; /* interval 0: all objects are there, and nothing is counted */
+    enum time_unit unit;           /* of the trace's times */
     struct heap_samples *items;    /* without `live` and `kept`, which snapshots count */
     size_t capacity;
     bool has_previous; /* a snapshot was taken */

@@ -25,8 +25,8 @@ struct heap_key {
 struct heap_amount {
     uint64_t objects;
     uint64_t bytes;
-    uint64_t ages_us; /* for live objects, the sum of their ages; for allocations, the sum of the
-                         lifetimes of the objects that have died */
+    uint64_t ages_us; /* or steps (time_age()): for live objects, the sum of their ages; for
+                         allocations, the sum of the lifetimes of the objects that have died */
 };
 
 static inline void heap_amount_add(struct heap_amount *sum, const struct heap_amount *amount)
@@ -75,6 +75,7 @@ struct heap_dump_entry {
 struct heap_snapshot {
     struct heap_moment moment; /* the requested moment */
     uint64_t time_ns;          /* its time */
+    enum time_unit unit;       /* of all times and ages here */
     uint64_t collections;      /* number of collections finished by then */
     struct death_dates deaths; /* in the part of the trace that was read */
     struct heap_row *rows;     /* unique keys */

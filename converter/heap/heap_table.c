@@ -134,11 +134,10 @@ static bool has_ages(const struct row_list *list)
     return !list->report->allocated && !list->report->is_import;
 }
 
-static struct quantity mean_age(const struct heap_amount *amount)
+static struct quantity mean_age(const struct heap_amount *amount, enum time_unit unit)
 {
-    return quantity_of_ns(amount->objects > 0
-                              ? quantity_age_ns((double) amount->ages_us / (double) amount->objects)
-                              : 0);
+    double age = amount->objects > 0 ? (double) amount->ages_us / (double) amount->objects : 0;
+    return quantity_of_time(time_of_age(age, unit), unit);
 }
 
 /* Values near zero may be noise. */
@@ -179,7 +178,7 @@ static void put_numbers_text(const struct row_list *list, const struct heap_chan
         printf(
             " %6.1f %9s  ",
             heap_report_share(amount->bytes, heap_report_total(list->report, list->first)->bytes),
-            has_ages(list) ? mean_age(amount).text : "");
+            has_ages(list) ? mean_age(amount, list->first->unit).text : "");
 }
 
 static void put_numbers_json(const struct row_list *list, const struct heap_change *row,
@@ -206,7 +205,8 @@ static void put_numbers_json(const struct row_list *list, const struct heap_chan
         json_number(json, "after_bytes", amount->bytes);
     } else if (has_ages(list) && amount->objects > 0) {
         json_number(json, "mean_age_ns",
-                    amount->ages_us / amount->objects * (quantity_counts_steps ? 1 : 1000));
+                    amount->ages_us / amount->objects *
+                        (list->first->unit == TIME_STEPS ? 1 : 1000));
     }
 }
 

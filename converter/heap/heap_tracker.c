@@ -69,7 +69,7 @@ static struct heap_amount existing_amount(const struct heap_sums *sums)
 bool heap_cells_snapshot(const struct heap_cells *cells, bool at_peak,
                          struct heap_snapshot *snapshot)
 {
-    uint64_t now_us = quantity_age_units(snapshot->time_ns);
+    uint64_t now_us = time_age(snapshot->time_ns, snapshot->unit);
     snapshot->rows = malloc((cells->count + 1) * sizeof *snapshot->rows);
     snapshot->count = 0;
     if (snapshot->rows == NULL)
@@ -197,16 +197,19 @@ void heap_tracker_select(struct event_selection *selected, const struct event_se
     event_selection_mark_phases(selected, objects);
 }
 
-bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *names,
+bool heap_tracker_init(struct heap_tracker *tracker, const struct event_source *source,
                        const struct heap_tracker_options *options)
 {
-    *tracker = (struct heap_tracker){.options = *options, .series_ns = options->every_ns};
+    *tracker = (struct heap_tracker){.options = *options,
+                                     .unit = event_source_time_unit(source),
+                                     .series_ns = options->every_ns};
     bool follow_peak = false;
     for (size_t i = 0; i < options->moment_count; i++)
         follow_peak = follow_peak || options->moments[i].kind == HEAP_AT_PEAK;
     find_next_time(tracker, 0, true);
+    tracker->samples.unit = tracker->unit;
     call_sites_init(&tracker->calls);
-    bool ok = heap_sites_init(&tracker->sites, names);
+    bool ok = heap_sites_init(&tracker->sites, &source->names);
     heap_cells_init(&tracker->cells, follow_peak);
     return ok && heap_choice_init(tracker, options->selected);
 }
@@ -241,6 +244,7 @@ static enum step_status give(struct heap_tracker *tracker, const struct heap_mom
 {
     struct heap_snapshot snapshot = {.moment = *moment,
                                      .time_ns = at_peak ? tracker->cells.peak_ns : time_ns,
+                                     .unit = tracker->unit,
                                      .deaths = tracker->deaths,
                                      .collections = at_peak ? tracker->cells.peak_collections
                                                             : tracker->collections};
@@ -308,7 +312,7 @@ static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *ev
     uint32_t number = tracker->selects && !heap_choice_takes(tracker, event, key.site)
                           ? HEAP_HIDDEN_CELL
                           : heap_cells_put(cells, &key);
-    uint64_t birth_us = quantity_age_units(event->time_ns);
+    uint64_t birth_us = time_age(event->time_ns, tracker->unit);
     bool is_existing = (event->flags & TRACE_EXISTING) != 0;
     if (number == UINT32_MAX || !cell_samples_add(&tracker->samples, number, event) ||
         !object_table_put(&tracker->live, &(struct live_object){event->object, event->time_ns,
@@ -338,8 +342,8 @@ static bool put_free(struct heap_tracker *tracker, const struct trace_event *eve
     }
     struct heap_cell *cell = &cells->items[born.class_id];
     heap_cell_save(cells, cell);
-    uint64_t birth_us = quantity_age_units(born.value);
-    uint64_t death_us = quantity_age_units(event->time_ns);
+    uint64_t birth_us = time_age(born.value, tracker->unit);
+    uint64_t death_us = time_age(event->time_ns, tracker->unit);
     heap_sums_remove(&cell->now, born.size, birth_us, death_us);
     heap_sums_remove(&cells->all, born.size, birth_us, death_us);
     return cell_samples_remove(&tracker->samples, &born, event);

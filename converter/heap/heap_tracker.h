@@ -26,8 +26,9 @@
  */
 
 /* `births_us` is the sum of the birth times of live objects, modulo 2^64; `lived_us` is the sum
- * of the lifetimes of dead objects.  Objects that existed when tracing started were not allocated:
- * what lives is what existed or was allocated, and has not died. */
+ * of the lifetimes of dead objects; both in the units of time_age().  Objects that existed when
+ * tracing started were not allocated: what lives is what existed or was allocated, and has not
+ * died. */
 struct heap_sums {
     uint64_t objects, bytes, births_us, lived_us;
     uint64_t allocated_objects, allocated_bytes;
@@ -154,6 +155,7 @@ void heap_tracker_select(struct event_selection *selected, const struct event_se
 
 struct heap_tracker {
     struct heap_tracker_options options;
+    enum time_unit unit; /* of the trace's times */
     struct heap_sites sites;
     struct call_sites calls;
     struct heap_cells cells;
@@ -174,9 +176,9 @@ struct heap_tracker {
     uint64_t peak_event;  /* number of events until the peak */
 };
 
-/* Returns false if out of memory; heap_tracker_reset() is allowed then.  `names` are those of
- * the events' source. */
-bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *names,
+/* Returns false if out of memory; heap_tracker_reset() is allowed then.  `source` is that of the
+ * events. */
+bool heap_tracker_init(struct heap_tracker *tracker, const struct event_source *source,
                        const struct heap_tracker_options *options);
 /* Call it before the first event where the trace may be sampled: reads how its samples are weighed.
  * The peak, the curve and single objects remain those of the samples. */

@@ -163,7 +163,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
     enum step_status status = heap_tracker_finish(&sink->tracker, error);
     if (status == STEP_STATUS_OK && sink->snapshot_count == 0)
         status = heap_moment_missing(STEP_STATUS_NOT_FOUND, NULL, sink->tracker.now_ns,
-                                     sink->tracker.collections, error);
+                                     sink->tracker.unit, sink->tracker.collections, error);
     return status == STEP_STATUS_OK ? heap_writer_close(sink->writer, error) : status;
 }
 
@@ -193,7 +193,7 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
                                                 .receive = receive,
                                                 .user = sink};
     struct step_output output;
-    if (!heap_tracker_init(&sink->tracker, &source->names, &wanted))
+    if (!heap_tracker_init(&sink->tracker, source, &wanted))
         return no_memory(error);
     enum step_status status = trace_sink_pack(base, to, &output, error);
     if (status == STEP_STATUS_OK)

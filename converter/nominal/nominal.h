@@ -58,8 +58,8 @@ struct nominal_options {
 struct nominal {
     const char *path; /* of the trace, borrowed */
     struct nominal_options options;
-    bool is_native; /* the program frees its objects itself */
-    bool has_times;
+    bool is_native;       /* the program frees its objects itself */
+    enum time_unit unit;  /* of times */
     bool lacks_existing;  /* objects from before the trace are not in it */
     bool is_incomplete;   /* a part of the trace is missing */
     bool is_uncompressed; /* the traced JVM had no compressed pointers */

@@ -82,7 +82,7 @@ static double span_us(const struct nominal *nominal, uint64_t *parts)
     *parts = nominal->options.phases.count > 0 ? nominal->phase_count : 1;
     if (nominal->options.run_ns != 0)
         return (double) nominal->options.run_ns / 1e3 * (double) *parts;
-    if (!nominal->has_times || nominal->has_other_phases)
+    if (nominal->unit == TIME_STEPS || nominal->has_other_phases)
         return 0;
     if (nominal->options.phases.count > 0)
         return (double) nominal->phase_ns / 1e3;
@@ -348,7 +348,7 @@ void nominal_print_json(const struct nominal *nominal)
     json_number(&json, "bytes", nominal->bytes);
     json_number(&json, "most_live_bytes", nominal->peak);
     json_number(&json, "iterations", nominal->iterations);
-    death_dates_put_json(&nominal->deaths, &json);
+    death_dates_put_json(&nominal->deaths, nominal->unit, &json);
     json_begin_array(&json, "statistics");
     for (int i = 0; i < NOMINAL_KEY_COUNT; i++) {
         json_begin_object(&json, NULL);

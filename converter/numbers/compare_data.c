@@ -167,7 +167,7 @@ static void put_runs(struct json_output *json, const struct compare_report *repo
             sampled_trace_put_json(json, run->path, run->sample_interval_bytes);
             json_number(json, "samples", run->samples);
         }
-        death_dates_put_json(&run->deaths, json);
+        death_dates_put_json(&run->deaths, run->unit, json);
         json_end_object(json);
     }
     json_end_array(json);
@@ -353,7 +353,7 @@ static void put_curve(struct json_output *json, const struct measure_run *run)
     json_begin_object(json, NULL);
     json_text(json, "trace", run->path);
     json_text(json, "program", run->program);
-    death_dates_put_json(&run->deaths, json);
+    death_dates_put_json(&run->deaths, run->unit, json);
     json_bool(json, "is_after", run->side == SIDE_AFTER);
     json_number(json, "first_ns", run->first_ns);
     json_number(json, "last_ns", run->last_ns);

@@ -126,7 +126,7 @@ static void print_head(const struct leak_report *report)
                plural(report->limits.survived));
     if (report->limits.age_ns > 0)
         printf("%s %s", report->is_older ? " that lived for half of the recording:" : " and",
-               quantity_of_ns((double) report->limits.age_ns).text);
+               quantity_of_time((double) report->limits.age_ns, report->tracker->heap.unit).text);
     putchar('\n');
     if (report->rows->suppressed.objects > 0) {
         print_amount(report, "of these", &report->rows->suppressed,
@@ -153,9 +153,10 @@ static void print_curve(const struct leak_report *report, const struct leak_row 
     printf("%*s|", count > 0 ? 0 : (int) DRAWN, "");
 }
 
-static double mean_age_ns(const struct leak_row *row)
+static double mean_age(const struct leak_report *report, const struct leak_row *row)
 {
-    return quantity_age_ns((double) row->old.ages_us / (double) row->old.objects);
+    return time_of_age((double) row->old.ages_us / (double) row->old.objects,
+                       report->tracker->heap.unit);
 }
 
 /* Writes "+1.00 KiB". */
@@ -198,7 +199,7 @@ static void print_row(const struct leak_report *report, const struct leak_row *r
         printf("%10" PRIu64 " %12s %12s %12s %5s ", row->old.objects,
                quantity_of_bytes((double) row->old.bytes).text,
                quantity_of_bytes((double) row->at_end.bytes).text, growth, fit);
-    printf("%9s  ", quantity_of_ns(mean_age_ns(row)).text);
+    printf("%9s  ", quantity_of_time(mean_age(report, row), report->tracker->heap.unit).text);
     print_curve(report, row);
     printf("  ");
     if ((report->axes & HEAP_BY_CLASS) != 0)
@@ -280,7 +281,7 @@ static void put_row(struct json_output *json, const struct leak_report *report,
         estimate_put_change(json, "growth_bytes_per_collection", row->growth);
         json_bool(json, "noise", row->rank <= 0);
     }
-    json_real(json, "mean_age_ns", mean_age_ns(row));
+    json_real(json, "mean_age_ns", mean_age(report, row));
     if (!is_sampled(report)) {
         json_number(json, "at_end_objects", row->at_end.objects);
         json_number(json, "at_end_bytes", row->at_end.bytes);
@@ -306,7 +307,7 @@ void leak_print_json(const struct leak_report *report)
     json_open(&json, stdout);
     json_text(&json, "trace", report->path);
     json_number(&json, "collections", report->tracker->time_count);
-    death_dates_put_json(&report->tracker->heap.deaths, &json);
+    death_dates_put_json(&report->tracker->heap.deaths, report->tracker->heap.unit, &json);
     json_number(&json, "least_survived", report->limits.survived);
     json_number(&json, "least_age_ns", report->limits.age_ns);
     if (is_sampled(report)) {

@@ -129,13 +129,14 @@ static struct old_cell *old_by_cell(const struct leak_tracker *tracker,
                                     const struct leak_limits *limits)
 {
     struct old_cell *old = calloc(tracker->heap.cells.count + 1, sizeof *old);
-    uint64_t now_us = quantity_age_units(tracker->heap.now_ns);
+    enum time_unit unit = tracker->heap.unit;
+    uint64_t now_us = time_age(tracker->heap.now_ns, unit);
     struct object_cursor cursor = {0};
     struct live_object object;
     while (old != NULL && object_table_next(&tracker->heap.live, &cursor, &object)) {
-        uint64_t born_us = quantity_age_units(object.value);
+        uint64_t born_us = time_age(object.value, unit);
         uint64_t age_us = now_us > born_us ? now_us - born_us : 0;
-        if (age_us >= quantity_age_units(limits->age_ns) &&
+        if (age_us >= time_age(limits->age_ns, unit) &&
             leak_tracker_survived(tracker, object.value) >= limits->survived)
             add_old(&old[object.class_id], &object, age_us, &tracker->heap.samples);
     }

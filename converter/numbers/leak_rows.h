@@ -41,7 +41,7 @@ struct leak_tracker {
  * NULL: all.  The tracker, which must not move, needs the events of all objects, since
  * collections are those of the whole trace.  Call heap_tracker_weigh() before the first event where
  * the trace may be sampled.  Returns false if memory runs out; call reset in any case. */
-bool leak_tracker_init(struct leak_tracker *tracker, const struct trace_names *names,
+bool leak_tracker_init(struct leak_tracker *tracker, const struct event_source *source,
                        bool with_existing, const struct event_selection *selected);
 void leak_tracker_reset(struct leak_tracker *tracker);
 /* Callback for input_each(); `user` is the tracker.  Call heap_tracker_finish() after the events.
@@ -80,7 +80,7 @@ void suppressions_report_unused(const struct suppressions *suppressions);
 
 struct leak_limits {
     uint64_t survived; /* at least this many collections */
-    uint64_t age_ns;   /* minimum age; 0: any */
+    uint64_t age_ns;   /* or steps: minimum age; 0: any */
 };
 
 /* Of a sampled trace: what its samples add to the slope of a line fitted to live bytes.  Those that

@@ -85,7 +85,7 @@ static bool end_collection(void *user, const struct collection *over)
     return add_sample(tracker);
 }
 
-bool leak_tracker_init(struct leak_tracker *tracker, const struct trace_names *names,
+bool leak_tracker_init(struct leak_tracker *tracker, const struct event_source *source,
                        bool with_existing, const struct event_selection *selected)
 {
     const struct heap_tracker_options options = {.selected = selected,
@@ -93,7 +93,7 @@ bool leak_tracker_init(struct leak_tracker *tracker, const struct trace_names *n
                                                  .collected = end_collection,
                                                  .user = tracker};
     *tracker = (struct leak_tracker){.stride = 1};
-    bool ok = heap_tracker_init(&tracker->heap, names, &options);
+    bool ok = heap_tracker_init(&tracker->heap, source, &options);
     tracker->heap.samples.keeps_deaths = true;
     return ok;
 }

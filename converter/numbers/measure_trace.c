@@ -90,7 +90,7 @@ bool trace_measure_init(struct trace_measure *measure, const struct event_source
                                                  .receive = receive,
                                                  .user = measure};
     measure->curve = malloc(sizeof *measure->curve);
-    bool ok = heap_tracker_init(&measure->heap, names, &options);
+    bool ok = heap_tracker_init(&measure->heap, source, &options);
     statistics_init(&measure->calls, names, false);
     if (measure->curve != NULL)
         level_curve_init(measure->curve);
@@ -276,7 +276,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
                              .first_ns = measure->first_ns,
                              .last_ns = measure->last_ns,
                              .has_sizes = measure->snapshots[END].has_sizes,
-                             .has_times = event_source_has_times(source),
+                             .unit = event_source_time_unit(source),
                              .deaths = measure->heap.deaths,
                              .resolution_ns = trace_summary_of(&source->about).resolution_ns,
                              .kinds = recorded_kinds(source, measure->kinds),
@@ -286,7 +286,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
                              .stack_depth = event_source_number(source, "stack", 0)};
     snprintf(run->program, sizeof run->program, "%s", program != NULL ? program : "");
     measure->curve = NULL;
-    folding->measures->lacks_times |= !run->has_times;
+    folding->measures->lacks_times |= run->unit == TIME_STEPS;
     /* a program in which nothing died has no deaths, either */
     folding->measures->lacks_kinds |=
         event_source_not_recorded(source) |

@@ -68,13 +68,14 @@ const struct metric *metric_by_name(const char *name, size_t length)
     return NULL;
 }
 
-/* Computes a metric from the sums of a row, or of several rows added up. */
+/* Computes a metric from the sums of a row, or of several rows added up.  Where a run has no clock,
+ * nobody asks for times (measures_have()). */
 static double metric_value(const struct metric *metric, const uint64_t sums[SUM_COUNT])
 {
     if (metric->sum != SUM_LIVED_US)
         return (double) sums[metric->sum];
     return sums[SUM_FREED_OBJECTS] > 0
-               ? quantity_age_ns((double) sums[metric->sum] / (double) sums[SUM_FREED_OBJECTS])
+               ? time_of_age((double) sums[metric->sum] / (double) sums[SUM_FREED_OBJECTS], TIME_NS)
                : 0;
 }
 

@@ -101,7 +101,7 @@ struct measure_run {
     struct level_curve *curve;
     uint64_t first_ns, last_ns;
     bool has_sizes;
-    bool has_times;
+    enum time_unit unit; /* of times */
     struct death_dates deaths;
     uint64_t resolution_ns;
     uint32_t kinds;                 /* bits of the kinds of events that were recorded */

@@ -102,11 +102,11 @@ struct statistics {
     uint64_t open_calls; /* at the end of the trace */
     uint64_t not_probed; /* methods and classes that could not be instrumented */
     bool lifetimes_in_bytes;
-    uint32_t not_recorded; /* kinds: event_source_not_recorded() */
-    uint64_t snapshot_ns;  /* how long the last snapshot of references stopped the program: the
-                              property `snapshot-ns`; set by the user */
-    bool lacks_existing;   /* trace_lacks_existing(); set by the user */
-    bool has_no_clock;     /* times are numbers of steps (docs/formats/java.md); set by the user */
+    uint32_t not_recorded;      /* kinds: event_source_not_recorded() */
+    uint64_t snapshot_ns;       /* how long the last snapshot of references stopped the program: the
+                                   property `snapshot-ns`; set by the user */
+    bool lacks_existing;        /* trace_lacks_existing(); set by the user */
+    enum time_unit unit;        /* of times (docs/formats/java.md); set by the user */
     struct object_table births; /* bytes allocated before the object, if lifetimes are in bytes */
 };
 

@@ -14,7 +14,7 @@
 
 static struct quantity time_of(const struct statistics *statistics, double ns)
 {
-    return statistics->has_no_clock ? quantity_of_count((uint64_t) ns) : quantity_of_ns(ns);
+    return statistics->unit == TIME_STEPS ? quantity_of_count((uint64_t) ns) : quantity_of_ns(ns);
 }
 
 /* Formats a lifetime in the selected unit. */
@@ -29,7 +29,8 @@ void statistics_print_time(const struct statistics *statistics)
            time_of(statistics, (double) statistics->first_ns).text,
            time_of(statistics, (double) statistics->last_ns).text,
            quantity_of_count(statistics->event_count).text, plural(statistics->event_count),
-           statistics->has_no_clock ? " (no clock: steps, one more with each collection)" : "");
+           statistics->unit == TIME_STEPS ? " (no clock: steps, one more with each collection)"
+                                          : "");
 }
 
 static void print_amount(const char *what, uint64_t objects, uint64_t bytes)
@@ -44,7 +45,7 @@ static void print_rate(const struct statistics *statistics)
     const struct object_totals *totals = &statistics->all.objects;
     double seconds = (double) statistics_running_ns(statistics) / 1e9;
     uint64_t objects = totals->allocated_objects;
-    if (statistics->has_no_clock || seconds <= 0 || objects == 0)
+    if (statistics->unit == TIME_STEPS || seconds <= 0 || objects == 0)
         return;
     double bytes = (double) totals->allocated_bytes;
     printf("rate      ");
@@ -164,9 +165,10 @@ static void print_method(const struct statistics *statistics, uint32_t id)
 {
     const struct method_totals *totals = id_table_find(&statistics->methods, id);
     const struct trace_method *method = trace_method_of(statistics->names, id);
-    printf("%12" PRIu64 " %10" PRIu64 " %10s %10s  ", totals->calls, totals->exceptions,
-           statistics->has_no_clock ? "-" : quantity_of_ns((double) totals->exclusive_ns).text,
-           statistics->has_no_clock ? "-" : quantity_of_ns((double) totals->inclusive_ns).text);
+    printf(
+        "%12" PRIu64 " %10" PRIu64 " %10s %10s  ", totals->calls, totals->exceptions,
+        statistics->unit == TIME_STEPS ? "-" : quantity_of_ns((double) totals->exclusive_ns).text,
+        statistics->unit == TIME_STEPS ? "-" : quantity_of_ns((double) totals->inclusive_ns).text);
     print_shown(trace_class_of(statistics->names, method->class_id)->name, stdout);
     putchar('.');
     print_shown(method->name, stdout);
@@ -418,13 +420,13 @@ static void put_summary(struct json_output *json, const struct statistics *stati
     json_end_object(json);
     json_number(json, "first_ns", statistics->first_ns);
     json_number(json, "last_ns", statistics->last_ns);
-    if (statistics->has_no_clock)
+    if (statistics->unit == TIME_STEPS)
         json_bool(json, "clock", false);
     json_text(json, "lifetime_unit",
-              statistics->lifetimes_in_bytes ? "bytes"
-              : statistics->has_no_clock     ? "steps"
-                                             : "ns");
-    death_dates_put_json(&statistics->deaths, json);
+              statistics->lifetimes_in_bytes   ? "bytes"
+              : statistics->unit == TIME_STEPS ? "steps"
+                                               : "ns");
+    death_dates_put_json(&statistics->deaths, statistics->unit, json);
     json_begin_object(json, "objects");
     if ((statistics->not_recorded & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
         json_bool(json, "recorded", false);
@@ -481,7 +483,7 @@ static void put_method(struct json_output *json, const struct statistics *statis
     json_bytes(json, "descriptor", method->descriptor);
     json_number(json, "calls", totals->calls);
     json_number(json, "exceptions", totals->exceptions);
-    if (statistics->has_no_clock)
+    if (statistics->unit == TIME_STEPS)
         return;
     json_number(json, "exclusive_ns", totals->exclusive_ns);
     json_number(json, "inclusive_ns", totals->inclusive_ns);

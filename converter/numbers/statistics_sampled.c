@@ -36,8 +36,10 @@ static void print_summary(const struct statistics *statistics)
         printf("death times: %s\n", deaths);
     if (totals->lives.samples > 0) {
         struct estimate life = estimate_life(&totals->lives);
-        printf("lifetime  mean %s (%s to %s)\n", quantity_of_ns(life.value).text,
-               quantity_of_ns(life.low).text, quantity_of_ns(life.high).text);
+        printf("lifetime  mean %s (%s to %s)\n",
+               quantity_of_time(life.value, statistics->unit).text,
+               quantity_of_time(life.low, statistics->unit).text,
+               quantity_of_time(life.high, statistics->unit).text);
     }
 }
 
@@ -71,9 +73,10 @@ static void print_class(const struct statistics *statistics, uint32_t id)
     estimate_print(estimate_bytes(&totals->allocated));
     print_count(totals->freed.samples, totals->freed.objects);
     print_count(statistics->deaths.are_missing ? 0 : live.samples, live.objects);
-    printf(" %10s  ", totals->lives.samples > 0
-                          ? quantity_of_ns(estimate_life(&totals->lives).value).text
-                          : "-");
+    printf(" %10s  ",
+           totals->lives.samples > 0
+               ? quantity_of_time(estimate_life(&totals->lives).value, statistics->unit).text
+               : "-");
     print_shown(trace_class_of(statistics->names, id)->name, stdout);
     putchar('\n');
 }
@@ -150,7 +153,7 @@ bool statistics_print_sampled_json(const struct statistics_report *report, FILE 
     json_number(&json, "events", statistics->event_count);
     json_number(&json, "first_ns", statistics->first_ns);
     json_number(&json, "last_ns", statistics->last_ns);
-    death_dates_put_json(&statistics->deaths, &json);
+    death_dates_put_json(&statistics->deaths, statistics->unit, &json);
     json_begin_object(&json, "objects");
     put_totals(&json, &statistics->all.sampled);
     json_end_object(&json);

@@ -261,7 +261,7 @@ static void put_moment(struct writer *writer)
 {
     const struct heap_snapshot *moment = report_moment(writer->model);
     char label[64];
-    heap_moment_print(&moment->moment, label, sizeof label);
+    heap_moment_print(&moment->moment, moment->unit, label, sizeof label);
     json_begin_object(&writer->json, "moment");
     json_text(&writer->json, "label",
               moment->moment.kind == HEAP_AT_END    ? "the end"
@@ -567,7 +567,8 @@ bool report_data_put(const struct report_model *model, const struct report_retai
               report_timeline_put_data(model, &writer.json);
     report_phases_put_data(&model->phases, &model->timeline, &writer.json);
     put_lifetimes(&writer);
-    death_dates_put_json(&model->statistics.deaths, &writer.json);
+    death_dates_put_json(&model->statistics.deaths, event_source_time_unit(model->source),
+                         &writer.json);
     report_collectors_put_data(model->collectors, &writer.json);
     report_retained_put_data(retained, &writer.json);
     ok = ok && report_leaks_put_data(model->has_leaks ? &model->leaks : NULL, &writer.json) &&

@@ -26,7 +26,9 @@ static void put_row(struct json_output *json, const struct leak_tracker *tracker
     json_begin_array(json, NULL);
     json_number(json, NULL, row->old.objects);
     json_number(json, NULL, row->old.bytes);
-    json_real(json, NULL, quantity_age_ns((double) row->old.ages_us / (double) row->old.objects));
+    json_real(
+        json, NULL,
+        time_of_age((double) row->old.ages_us / (double) row->old.objects, tracker->heap.unit));
     json_real(json, NULL, row->slope);
     json_real(json, NULL, row->fit);
     json_begin_array(json, NULL);

@@ -336,13 +336,13 @@ bool report_model_init(struct report_model *model, const struct event_source *so
         .moment_count = moment->kind == HEAP_AT_END || model->is_sampled ? 1 : 2,
         .receive = receive,
         .user = model};
-    bool ok = heap_tracker_init(&model->heap, &source->names, &options);
+    bool ok = heap_tracker_init(&model->heap, source, &options);
     statistics_init(&model->statistics, &source->names, false);
     model->statistics.snapshot_ns = event_source_number(source, "snapshot-ns", 0);
     model->bins.step_ns = event_source_has_times(source) ? FIRST_STEP_NS : 1;
     ok = report_calls_init(&model->calls) && ok;
     if (has_leaks)
-        ok = leak_tracker_init(&model->leaks, &source->names, false, NULL) && ok;
+        ok = leak_tracker_init(&model->leaks, source, false, NULL) && ok;
     if (has_leaks && !model->is_sampled)
         ok = report_collectors_begin(&model->collectors, source) && ok;
     report_advice_init(&model->advice, source, has_leaks && !model->is_sampled);
@@ -412,7 +412,7 @@ enum step_status report_model_finish(struct report_model *model, struct step_err
         return status;
     if (report_moment(model)->time_ns == UINT64_MAX)
         return heap_moment_missing(STEP_STATUS_INVALID, model->source->path, model->heap.now_ns,
-                                   model->heap.collections, error);
+                                   model->heap.unit, model->heap.collections, error);
     statistics_finish(&model->statistics);
     if (model->moments[0].kind == HEAP_AT_END)
         model->snapshots[1] = model->snapshots[0];

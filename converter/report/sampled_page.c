@@ -60,7 +60,7 @@ static void put_summary(struct writer *writer)
     const struct heap_snapshot *snapshot = report_moment(writer->model);
     struct json_output *json = &writer->json;
     char moment[48];
-    heap_moment_print(&snapshot->moment, moment, sizeof moment);
+    heap_moment_print(&snapshot->moment, snapshot->unit, moment, sizeof moment);
     json_bool(json, "clock", event_source_has_times(writer->model->source));
     sampled_trace_put_json(json, writer->model->source->path, statistics->sample_interval_bytes);
     json_number(json, "first_ns", statistics->first_ns);

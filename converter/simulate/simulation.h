@@ -223,6 +223,7 @@ struct simulation {
     uint64_t peak_living;
     uint64_t unknown_frees; /* of objects without an allocation */
     struct death_dates deaths;
+    enum time_unit unit;  /* of times; set by the caller */
     bool frees_are_exact; /* the program frees its objects itself; set by the caller */
     uint64_t collect;     /* bytes between collections of the traced run that found all dead
                              objects; 0: not known; set by the caller */

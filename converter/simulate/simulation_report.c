@@ -351,7 +351,7 @@ void simulation_print_json(const struct simulation *simulation)
     json_number(&json, "least_heap", simulation->least.heap);
     json_bool(&json, "is_exact", precision == SIMULATION_EXACT);
     json_bool(&json, "is_upper_bound", precision >= SIMULATION_DELAYED);
-    death_dates_put_json(&simulation->deaths, &json);
+    death_dates_put_json(&simulation->deaths, simulation->unit, &json);
     json_begin_object(&json, "options");
     json_number(&json, "survivor_ratio", simulation->options.survivor_ratio);
     json_number(&json, "max_tenuring", simulation->options.max_tenuring);

@@ -27,7 +27,7 @@ static void put_bytes(const struct site_life *life, double share)
 
 static void put_time(const struct site_report *report, const struct site_life *life, double share)
 {
-    if (life->in_time.count == 0 || !report->has_times)
+    if (life->in_time.count == 0 || report->unit == TIME_STEPS)
         put("", "-");
     else
         put(marks[site_meaning(life)],
@@ -173,7 +173,7 @@ static void json_row(const struct site_report *report, uint32_t site, struct jso
     json_text(json, "lifetimes", lifetime_words[site_meaning(life)]);
     put_cluster_name(report->clusters->of_site[site], "cluster", json);
     put_lifetimes("lifetime_bytes", &life->in_bytes, json);
-    put_lifetimes("lifetime_ns", report->has_times ? &life->in_time : &none, json);
+    put_lifetimes("lifetime_ns", report->unit == TIME_NS ? &life->in_time : &none, json);
     json_end_object(json);
 }
 

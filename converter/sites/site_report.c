@@ -158,7 +158,7 @@ void site_report_begin_json(const struct site_report *report, struct json_output
     json_number(json, "model_young_bytes", lives->young_bytes);
     json_bool(json, "is_exact", site_lives_precision(lives) == SITE_EXACT);
     json_bool(json, "is_upper_bound", site_lives_precision(lives) == SITE_DELAYED);
-    death_dates_put_json(&lives->deaths, json);
+    death_dates_put_json(&lives->deaths, report->unit, json);
 }
 
 void site_report_json_names(const struct site_report *report, uint32_t site,

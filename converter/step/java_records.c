@@ -73,6 +73,7 @@ static bool has_numbers_in_names(const struct step_reader *reader)
 void java_records_refresh(struct java_records *java)
 {
     java->resolution_ns = trace_resolution_ns(java->reader);
+    java->unit = time_unit_of_clock(step_reader_property(java->reader, "clock"));
     java->numbers_in_names = has_numbers_in_names(java->reader);
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "converter/base/id_table.h"
+#include "converter/base/quantity.h"
 #include "converter/base/stack_text.h"
 #include "converter/trace/event.h"
 #include "steptrace/java_trace.h"
@@ -69,6 +70,7 @@ struct java_records {
     const struct java_kind **kinds; /* by record of the file; its own or the nearest known kind */
     uint32_t count;
     uint64_t resolution_ns;
+    enum time_unit unit;     /* of times; a tick of steps is one */
     bool numbers_in_names;   /* the names of threads contain their numbers */
     struct id_table sources; /* struct java_source, by class */
     uint64_t sources_known;  /* entries that are in `sources` */

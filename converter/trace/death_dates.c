@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "converter/base/quantity.h"
 #include "format/json/json_output.h"
 
 void death_dates_print(const struct death_dates *dates, char *text, size_t size)
@@ -19,7 +18,8 @@ void death_dates_print(const struct death_dates *dates, char *text, size_t size)
                  dates->are_of_program ? "from the program's frees" : "from collections");
 }
 
-void death_dates_put_json(const struct death_dates *dates, struct json_output *json)
+void death_dates_put_json(const struct death_dates *dates, enum time_unit unit,
+                          struct json_output *json)
 {
     json_begin_object(json, "deaths");
     json_bool(json, "dated", death_dates_are_exact(dates));
@@ -29,7 +29,7 @@ void death_dates_put_json(const struct death_dates *dates, struct json_output *j
     json_number(json, "by_free", dates->freed);
     if (dates->are_missing)
         json_bool(json, "recorded", false);
-    if (quantity_counts_steps)
+    if (unit == TIME_STEPS)
         json_bool(json, "clock", false);
     json_end_object(json);
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "converter/base/quantity.h"
 #include "converter/trace/event.h"
 
 /* The number of deaths of each kind. */
@@ -40,7 +41,8 @@ enum { DEATH_DATES_TEXT = 160 };
  * are none. */
 void death_dates_print(const struct death_dates *dates, char *text, size_t size);
 struct json_output;
-/* Writes the counts as the JSON member "deaths". */
-void death_dates_put_json(const struct death_dates *dates, struct json_output *json);
+/* Writes the counts as the JSON member "deaths", and that the trace has no clock. */
+void death_dates_put_json(const struct death_dates *dates, enum time_unit unit,
+                          struct json_output *json);
 
 #endif

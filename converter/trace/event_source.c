@@ -56,10 +56,9 @@ bool trace_lacks_existing(const char *existing)
     return existing != NULL && strcmp(existing, "no") == 0;
 }
 
-bool event_source_has_times(const struct event_source *source)
+enum time_unit event_source_time_unit(const struct event_source *source)
 {
-    const char *clock = event_source_property(source, "clock").unshown;
-    return clock == NULL || strcmp(clock, STEP_LIVE_CLOCK_NONE) != 0;
+    return time_unit_of_clock(event_source_property(source, "clock").unshown);
 }
 
 uint32_t trace_not_recorded(const char *events)

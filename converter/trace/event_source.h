@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "converter/base/object_table.h"
+#include "converter/base/quantity.h"
 #include "converter/trace/event.h"
 #include "converter/trace/event_selection.h"
 #include "converter/trace/names.h"
@@ -148,9 +149,12 @@ bool trace_lacks_existing(const char *existing);
 #define TRACE_LACKS_EXISTING                                                                       \
     "objects that existed when recording began were left out (the agent's option existing=yes)"
 
-/* Returns whether the trace has times.  Otherwise it counts collections instead (the agent's
- * resolution=none). */
-bool event_source_has_times(const struct event_source *source);
+/* Returns what the trace's times count, and whether it has times at all: TIME_STEPS are none. */
+enum time_unit event_source_time_unit(const struct event_source *source);
+static inline bool event_source_has_times(const struct event_source *source)
+{
+    return event_source_time_unit(source) == TIME_NS;
+}
 
 /* Returns the kinds (TRACE_KIND_BIT) of allocations, deaths and method entries that a trace does
  * not have because its property `events` leaves them out; 0 without that property (NULL). */

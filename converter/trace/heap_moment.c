@@ -33,7 +33,8 @@ bool take_moment(void *moment_target, const char *value, const char **fault)
     return heap_moment_parse(value, moment_target);
 }
 
-void heap_moment_print(const struct heap_moment *moment, char *out, size_t out_size)
+void heap_moment_print(const struct heap_moment *moment, enum time_unit unit, char *out,
+                       size_t out_size)
 {
     switch (moment->kind) {
     case HEAP_AT_END:
@@ -43,7 +44,7 @@ void heap_moment_print(const struct heap_moment *moment, char *out, size_t out_s
         snprintf(out, out_size, "peak");
         break;
     case HEAP_AT_TIME:
-        snprintf(out, out_size, "%s", quantity_of_ns((double) moment->value).text);
+        snprintf(out, out_size, "%s", quantity_of_time((double) moment->value, unit).text);
         break;
     case HEAP_AT_COLLECTION:
         snprintf(out, out_size, "gc:%" PRIu64, moment->value);
@@ -51,11 +52,12 @@ void heap_moment_print(const struct heap_moment *moment, char *out, size_t out_s
     }
 }
 
-enum step_status heap_moment_missing(enum step_status status, const char *path, uint64_t end_ns,
-                                     uint64_t collections, struct step_error *error)
+enum step_status heap_moment_missing(enum step_status status, const char *path, uint64_t end,
+                                     enum time_unit unit, uint64_t collections,
+                                     struct step_error *error)
 {
-    return step_error_set(error, status, path, STEP_NO_OFFSET,
-                          "the trace has no such moment: it ends at %s and has %" PRIu64
-                          " collection%s",
-                          quantity_of_ns((double) end_ns).text, collections, plural(collections));
+    return step_error_set(
+        error, status, path, STEP_NO_OFFSET,
+        "the trace has no such moment: it ends at %s and has %" PRIu64 " collection%s",
+        quantity_of_time((double) end, unit).text, collections, plural(collections));
 }

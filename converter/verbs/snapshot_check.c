@@ -148,7 +148,7 @@ static void print_result(const struct snapshot_printer *printer, const struct gr
     struct keeper_name name;
     const struct edge_counts *all = &result->all;
     printf("snapshot %" PRIu64 " at %s%s: %s references, %.4f %% as the stores have them",
-           result->number, quantity_of_ns((double) result->time_ns).text,
+           result->number, quantity_of_time((double) result->time_ns, source->java.unit).text,
            result->is_complete ? "" : ", which is not complete", quantity_of_count(all->found).text,
            share(all));
     printf("; %s missing (%s of them constants of classes), %s other, %s surplus, %s not known\n",

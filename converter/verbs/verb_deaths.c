@@ -129,10 +129,12 @@ static void date_deaths_report(const char *output, const struct dated_summary *s
         return;
     double share = 100.0 * (double) errors->within / (double) all;
     double mean = errors->earlier > 0 ? (double) errors->ticks / (double) errors->earlier : 0.0;
-    report_line("%s: %.2f %% after the last collection that found them alive, the others by %s too "
-                "early in the mean, %s at most (put right)",
-                output, share, quantity_of_ns(mean * (double) summary->resolution_ns).text,
-                quantity_of_ns((double) errors->most * (double) summary->resolution_ns).text);
+    report_line(
+        "%s: %.2f %% after the last collection that found them alive, the others by %s too "
+        "early in the mean, %s at most (put right)",
+        output, share, quantity_of_time(mean * (double) summary->resolution_ns, summary->unit).text,
+        quantity_of_time((double) errors->most * (double) summary->resolution_ns, summary->unit)
+            .text);
 }
 
 static void print_json(const char *in, const char *out, const struct dated_summary *summary)

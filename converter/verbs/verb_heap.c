@@ -143,8 +143,9 @@ struct heaps_found {
     struct heap_ages ages;                             /* if requested */
     uint64_t collections;                              /* of the whole trace */
     uint64_t end_ns;                                   /* of the whole trace */
-    bool is_import;                                    /* from a dump, not a trace */
-    bool is_of_jvm;                                    /* recorded in a JVM, which collects */
+    enum time_unit unit;
+    bool is_import; /* from a dump, not a trace */
+    bool is_of_jvm; /* recorded in a JVM, which collects */
 };
 
 /* Of two moments, the first is the side before. */
@@ -187,7 +188,7 @@ static enum step_status check_found(const struct heaps_found *found, struct step
         return step_error_set(error, STEP_STATUS_NOT_FOUND, found->path, STEP_NO_OFFSET,
                               "the file has no such dump");
     if (is_missing)
-        return heap_moment_missing(STEP_STATUS_NOT_FOUND, found->path, found->end_ns,
+        return heap_moment_missing(STEP_STATUS_NOT_FOUND, found->path, found->end_ns, found->unit,
                                    found->collections, error);
     return STEP_STATUS_OK;
 }
@@ -273,7 +274,7 @@ static enum step_status follow(struct pass *pass, uint64_t event_limit)
         .moment_count = asked->moment_count,
         .receive = receive,
         .user = pass};
-    if (!heap_tracker_init(&pass->tracker, &pass->input->source->names, &options))
+    if (!heap_tracker_init(&pass->tracker, pass->input->source, &options))
         return report_no_memory();
     pass->tracker.event_limit = event_limit;
     enum step_status status = heap_tracker_weigh(&pass->tracker, pass->input->source, &error);
@@ -319,6 +320,7 @@ static enum step_status trace_print(struct pass *pass, const char *path)
     found->sites = &pass->tracker.sites;
     found->collections = pass->tracker.collections;
     found->end_ns = pass->tracker.now_ns;
+    found->unit = pass->tracker.unit;
     found->is_of_jvm =
         trace_text_is_there(event_source_property(pass->input->source, "java-vm-version"));
     if ((pass->asked->report.axes & HEAP_BY_SITE) != 0 && pass->tracker.sites.count <= 1)

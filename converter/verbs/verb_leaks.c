@@ -123,7 +123,7 @@ static enum step_status follow(struct leaks_options *options, const char *path, 
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct leak_tracker tracker;
     enum step_status status = STEP_STATUS_OK;
-    if (leak_tracker_init(&tracker, &input->source->names, options->with_existing, selected)) {
+    if (leak_tracker_init(&tracker, input->source, options->with_existing, selected)) {
         status = heap_tracker_weigh(&tracker.heap, input->source, &error);
         status = status == STEP_STATUS_OK ? input_each(input, leak_tracker_put, &tracker)
                                           : report_error(&error);

@@ -82,7 +82,7 @@ static enum step_status count(const struct nominal_call *call, struct input *inp
         nominal_init(&nominal, &call->options) ? STEP_STATUS_OK : report_no_memory();
     nominal.path = path;
     nominal.is_native = input->allocs != NULL;
-    nominal.has_times = event_source_has_times(input->source);
+    nominal.unit = event_source_time_unit(input->source);
     nominal.lacks_existing =
         trace_lacks_existing(event_source_property(input->source, "existing").unshown);
     nominal.is_uncompressed = is_uncompressed(input->source);

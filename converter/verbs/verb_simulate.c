@@ -47,6 +47,7 @@ static enum step_status simulate(const struct simulate_options *options, const c
     struct step_error error = {.offset = STEP_NO_OFFSET};
     simulation->path = path;
     simulation->frees_are_exact = input->allocs != NULL;
+    simulation->unit = event_source_time_unit(input->source);
     if (input->allocs == NULL)
         simulation->collect = event_source_number(input->source, "collect", 0);
     enum step_status status = input_each(input, simulation_put, simulation);

@@ -105,7 +105,7 @@ static enum step_status read_all(struct site_reading *reading, const char *path,
     report->order = reading->order;
     report->clusters = &reading->clusters;
     report->advice = &reading->advice;
-    report->has_times = event_source_has_times(input->source);
+    report->unit = event_source_time_unit(input->source);
     reading->print(report);
     return input_report_damage(input);
 }

@@ -151,7 +151,7 @@ static enum step_status add_up(const struct stats_options *options, const char *
     statistics->snapshot_ns = event_source_number(input->source, "snapshot-ns", 0);
     statistics->lacks_existing =
         trace_lacks_existing(event_source_property(input->source, "existing").unshown);
-    statistics->has_no_clock = !event_source_has_times(input->source);
+    statistics->unit = event_source_time_unit(input->source);
     statistics->deaths.are_of_program = input->source->content == TRACE_OF_ALLOCATIONS;
     pass->is_measured = options->gates.count > 0;
     pass->has_findings = event_selection_is_all(&options->selected) && !options->gates.is_quiet &&

@@ -136,6 +136,7 @@ static void put_state(struct drawing *drawing)
 {
     struct watch_view *view = drawing->view;
     const struct watch_tail *tail = &view->feed->tail;
+    enum time_unit unit = tail->decoder.java.unit;
     char pid[32] = "", damage[48] = "", behind[48] = "", name[512];
     size_t damaged = step_reader_damage_count(watch_feed_reader(view->feed));
     const char *path = strrchr(tail->path, '/') != NULL ? strrchr(tail->path, '/') + 1 : tail->path;
@@ -146,10 +147,10 @@ static void put_state(struct drawing *drawing)
         snprintf(damage, sizeof damage, ", damaged: %zu", damaged);
     if (!watch_feed_is_exact(view->feed))
         snprintf(behind, sizeof behind, ", %s behind",
-                 quantity_of_ns((double) watch_feed_behind_ns(view->feed)).text);
+                 quantity_of_time((double) watch_feed_behind_ns(view->feed), unit).text);
     drawing_put(drawing, WATCH_TURNED, "%s%s %s%s%s, %s%s", view->frozen ? "[frozen] " : "", name,
                 state_text(view), pid, damage,
-                quantity_of_ns((double) watch_feed_now_ns(view->feed)).text, behind);
+                quantity_of_time((double) watch_feed_now_ns(view->feed), unit).text, behind);
 }
 
 static void put_live(struct drawing *drawing)
@@ -162,7 +163,9 @@ static void put_live(struct drawing *drawing)
                  drawing_signed_bytes((double) watch_live_bytes(&view->total) -
                                       (double) watch_live_bytes(&model->total.marked))
                      .text,
-                 quantity_of_ns((double) (model->last_ns - model->marked_ns)).text);
+                 quantity_of_time((double) (model->last_ns - model->marked_ns),
+                                  view->feed->tail.decoder.java.unit)
+                     .text);
     drawing_put(drawing, WATCH_STRONG, "live %s%s in %s object%s%s", drawing_about(view),
                 quantity_of_bytes((double) watch_live_bytes(&view->total)).text,
                 quantity_of_count(watch_live_objects(&view->total)).text,

@@ -169,7 +169,6 @@ static enum step_status open_reader(struct watch_tail *tail, struct step_error *
     tail->decoder.names = &tail->names;
     status = java_records_init(&tail->decoder.java, tail->reader, error);
     tail->is_heap = stepfile_reader_has_heap_events(tail->reader);
-    quantity_note_clock(step_reader_property(tail->reader, "clock"));
     tail->sample_bytes = sampled_interval_bytes(step_reader_property(tail->reader, "engine"),
                                                 step_reader_property(tail->reader, "sample"));
     if (status == STEP_STATUS_OK && !tail->is_heap && !has_events(tail))

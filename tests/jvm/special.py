@@ -248,6 +248,15 @@ def no_times_leaks(session):
     heap = json.loads(session.step("heap", "--json", "--at=end", "--top=0", "run.step"))
     nodes = {row["class"]: row for row in heap["rows"]}["facts/SampledLeak$Node"]
     require(nodes["objects"] == 64_000 and nodes["mean_age_ns"] > 1, f"heap: {nodes}")
+    # A trace with a clock keeps its ages beside one without.
+    result = session.run(session.java("SampledLeak", agent="file=clock.step,stack=16"))
+    require(result.returncode == 0, f"it ends with {result.returncode}")
+    ages = []
+    for words in ([], ["--baseline=run.step"]):
+        found = json.loads(session.step("leaks", "--json", "--by=class", "--top=0", *words, "clock.step"))
+        require("clock" not in found["deaths"], f"{words}: clock.step has a clock")
+        ages.append({row["class"]: row["mean_age_ns"] for row in found["rows"]})
+    require(ages[0] == ages[1] and ages[0]["facts/SampledLeak$Node"] > 1e6, f"ages: {ages}")
     told = session.run([session.steptrace, "stats", "--lifetime=<10ms", "run.step"])
     require(told.returncode == 0 and b"compared with steps" in told.stderr, "a lifetime is compared with steps")
 

@@ -404,9 +404,9 @@ static void put_jvm(struct jfr_sink *sink)
 }
 
 /* Microseconds as nanoseconds (steps as steps), or unknown if there are too many. */
-static uint64_t lifetime_ns(uint64_t lifetime_us)
+static uint64_t lifetime_ns(uint64_t lifetime_us, enum time_unit unit)
 {
-    uint64_t unit_ns = quantity_counts_steps ? 1 : 1000;
+    uint64_t unit_ns = unit == TIME_STEPS ? 1 : 1000;
     return lifetime_us <= INT64_MAX / unit_ns ? lifetime_us * unit_ns : JFR_UNKNOWN;
 }
 
@@ -422,9 +422,10 @@ static void put_lifetime(struct jfr_sink *sink, const struct heap_row *row, uint
     jfr_put_number(event, row->allocated.bytes);
     jfr_put_number(event, dead.objects);
     jfr_put_number(event, dead.bytes);
-    jfr_put_number(event, lifetime_ns(dead.ages_us));
-    jfr_put_number(event,
-                   dead.objects > 0 ? lifetime_ns(dead.ages_us / dead.objects) : JFR_UNKNOWN);
+    jfr_put_number(event, lifetime_ns(dead.ages_us, sink->tracker.unit));
+    jfr_put_number(event, dead.objects > 0
+                              ? lifetime_ns(dead.ages_us / dead.objects, sink->tracker.unit)
+                              : JFR_UNKNOWN);
     jfr_event_end(&sink->file);
 }
 
@@ -550,7 +551,7 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     const struct jfr_options *options = format_settings_get(to->settings, &jfr_options);
     sink->interval_ns = options->interval_ns != 0 ? options->interval_ns : DEFAULT_INTERVAL_NS;
     sink->samples = malloc(ROWS_MOST * sizeof *sink->samples);
-    bool ok = heap_tracker_init(&sink->tracker, &to->source->names, &wanted);
+    bool ok = heap_tracker_init(&sink->tracker, to->source, &wanted);
     jfr_file_init(&sink->file, sink->base.stream.file, &sink->tracker.sites);
     call_events_init(&sink->calls, 0, receive_call, sink);
     id_table_init(&sink->methods, sizeof(struct method_calls));

@@ -246,15 +246,15 @@ static const struct trace_event story[] = {
 
 static void run_story(const struct heap_tracker_options *options)
 {
-    struct trace_names names;
+    struct event_source source = {.path = "story"};
     struct heap_tracker tracker;
-    trace_names_init(&names);
-    CU_ASSERT_TRUE_FATAL(heap_tracker_init(&tracker, &names, options));
+    trace_names_init(&source.names);
+    CU_ASSERT_TRUE_FATAL(heap_tracker_init(&tracker, &source, options));
     CU_ASSERT_EQUAL(heap_tracker_put(&tracker, story, LENGTH(story), NULL), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(heap_tracker_finish(&tracker, NULL), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(tracker.unknown_frees, 1);
     heap_tracker_reset(&tracker);
-    trace_names_reset(&names);
+    trace_names_reset(&source.names);
 }
 
 static uint64_t bytes_of_class(const struct heap_snapshot *snapshot, uint32_t class_id)

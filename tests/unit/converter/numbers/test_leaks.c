@@ -10,7 +10,7 @@ enum { NO_STACK, STEADY, BIG, CACHE, SITES };
 #define TURNS UINT64_C(20)
 
 struct program {
-    struct trace_names names;
+    struct event_source source;
     struct leak_tracker tracker;
     uint64_t number;
 };
@@ -41,14 +41,14 @@ static void drop(struct program *program, uint64_t object, uint64_t time_ns)
 
 static void begin(struct program *program, uint64_t sample_interval_bytes)
 {
-    trace_names_init(&program->names);
+    trace_names_init(&program->source.names);
     program->number = 0;
     for (uint32_t id = 1; id < SITES; id++) {
-        struct trace_frame *frame = id_table_get(&program->names.frames, id);
+        struct trace_frame *frame = id_table_get(&program->source.names.frames, id);
         CU_ASSERT_PTR_NOT_NULL_FATAL(frame);
         *frame = (struct trace_frame){.method_id = id, .known = true};
     }
-    CU_ASSERT_FATAL(leak_tracker_init(&program->tracker, &program->names, false, NULL));
+    CU_ASSERT_FATAL(leak_tracker_init(&program->tracker, &program->source, false, NULL));
     if (sample_interval_bytes != 0)
         sample_weights_init(&program->tracker.heap.samples.weights, sample_interval_bytes);
 }
@@ -96,7 +96,7 @@ static void test_order(void)
     }
     leak_rows_reset(&rows);
     leak_tracker_reset(&program.tracker);
-    trace_names_reset(&program.names);
+    trace_names_reset(&program.source.names);
 }
 
 /* With an interval of a byte nearly each object is surely sampled: estimates are the numbers. */
@@ -121,7 +121,7 @@ static void test_sure_samples(void)
         CU_ASSERT_EQUAL(rows.rows[i].rank, 0);
     leak_rows_reset(&rows);
     leak_tracker_reset(&program.tracker);
-    trace_names_reset(&program.names);
+    trace_names_reset(&program.source.names);
 }
 
 /* Each object is a sample that stands for many: a cache whose entries are replaced has no growth
@@ -145,7 +145,7 @@ static void test_few_samples(void)
     }
     leak_rows_reset(&rows);
     leak_tracker_reset(&program.tracker);
-    trace_names_reset(&program.names);
+    trace_names_reset(&program.source.names);
 }
 
 /* A cache is filled at one site and its entries are replaced at another, one a turn. */
@@ -183,7 +183,7 @@ static void test_other_sites(void)
         CU_ASSERT_DOUBLE_EQUAL(rows.rows[0].slope, 50, 1e-6);
         leak_rows_reset(&rows);
         leak_tracker_reset(&program.tracker);
-        trace_names_reset(&program.names);
+        trace_names_reset(&program.source.names);
     }
 }
 

@@ -24,23 +24,24 @@ static int64_t whole_signed(double value)
     return value < 0 ? -(int64_t) estimate_whole(-value) : (int64_t) estimate_whole(value);
 }
 
-const char *estimate_level(void)
+const char *estimate_level(const struct sampling *sampling)
 {
-    return estimates_are_biased() ? "bias" : "95 %";
+    return sampling->is_biased ? "bias" : "95 %";
 }
 
-const char *estimate_range_title(void)
+const char *estimate_range_title(const struct sampling *sampling)
 {
-    return estimates_are_biased() ? "(bias)" : "(95 %)";
+    return sampling->is_biased ? "(bias)" : "(95 %)";
 }
 
-void estimate_source_text(uint64_t samples, uint64_t interval_bytes, char text[ESTIMATE_TEXT])
+void estimate_source_text(uint64_t samples, const struct sampling *sampling,
+                          char text[ESTIMATE_TEXT])
 {
-    double repeated = estimates_repeated();
-    int at =
-        snprintf(text, ESTIMATE_TEXT, "estimated from %s samples, one in %s on average (%s)",
-                 quantity_of_count(samples).text, quantity_of_bytes((double) interval_bytes).text,
-                 estimates_are_biased() ? "biased, no 95 % intervals" : "95 % intervals");
+    double repeated = sampling->repeated;
+    int at = snprintf(text, ESTIMATE_TEXT, "estimated from %s samples, one in %s on average (%s)",
+                      quantity_of_count(samples).text,
+                      quantity_of_bytes((double) sampling->interval_bytes).text,
+                      sampling->is_biased ? "biased, no 95 % intervals" : "95 % intervals");
     if (repeated < 0)
         snprintf(text + at, ESTIMATE_TEXT - (size_t) at, "%s",
                  "; too narrow if threads began all the time, which the trace does not say");
@@ -68,10 +69,10 @@ void estimate_amount_text(const struct sample_sums *sums, char text[ESTIMATE_TEX
         estimate_pair_text(estimate_objects(sums), estimate_bytes(sums), text);
 }
 
-void estimate_print_source(uint64_t samples, uint64_t interval_bytes)
+void estimate_print_source(uint64_t samples, const struct sampling *sampling)
 {
     char text[ESTIMATE_TEXT];
-    estimate_source_text(samples, interval_bytes, text);
+    estimate_source_text(samples, sampling, text);
     fputs(text, stdout);
 }
 

@@ -13,17 +13,18 @@
 uint64_t estimate_whole(double value);
 #define ESTIMATE_TEXT 256u
 /* Returns what stands at ranges: "95 %", or "bias", of the same width, if no interval is one of 95
- * % (estimates_bias()); and the same in brackets. */
-const char *estimate_level(void);
-const char *estimate_range_title(void);
+ * % (struct sampling); and the same in brackets. */
+const char *estimate_level(const struct sampling *sampling);
+const char *estimate_range_title(const struct sampling *sampling);
 /* Write "estimated from N samples, one in SIZE on average (95 % intervals)", and "7 objects (2 to
  * 18), 1.00 KiB (300 B to 2.50 KiB)" or "no sample". */
-void estimate_source_text(uint64_t samples, uint64_t interval_bytes, char text[ESTIMATE_TEXT]);
+void estimate_source_text(uint64_t samples, const struct sampling *sampling,
+                          char text[ESTIMATE_TEXT]);
 void estimate_amount_text(const struct sample_sums *sums, char text[ESTIMATE_TEXT]);
 /* Writes the second text for two estimates. */
 void estimate_pair_text(struct estimate objects, struct estimate bytes, char text[ESTIMATE_TEXT]);
 /* Print the same. */
-void estimate_print_source(uint64_t samples, uint64_t interval_bytes);
+void estimate_print_source(uint64_t samples, const struct sampling *sampling);
 void estimate_print_amount(const struct sample_sums *sums);
 /* Print columns of ESTIMATE_WIDTH characters: the value and its interval. */
 #define ESTIMATE_WIDTH 39

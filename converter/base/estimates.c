@@ -10,11 +10,6 @@
 #define NONE_HIGH                                                                                  \
     3.688879454113936 /* -ln(0.025): so many are expected at most where none is seen */
 
-/* Of all traces that are open. */
-static double repeated, widest_bytes;
-static double all_intervals, all_squares; /* of all samples */
-static bool is_unknown, is_biased;
-
 double sample_weight(uint64_t size_bytes, uint64_t interval_bytes)
 {
     double share = size_bytes > 0 ? (double) size_bytes / (double) interval_bytes : 0;
@@ -23,6 +18,8 @@ double sample_weight(uint64_t size_bytes, uint64_t interval_bytes)
 
 void sample_sums_merge(struct sample_sums *sums, const struct sample_sums *other)
 {
+    if (sums->sampling == NULL)
+        sums->sampling = other->sampling;
     sums->samples += other->samples;
     sums->objects += other->objects;
     sums->objects_variance += other->objects_variance;
@@ -87,6 +84,7 @@ struct sample_sums sample_sums_without(const struct sample_sums *all,
     if (all->samples <= part->samples)
         return (struct sample_sums){.samples = 0};
     const struct sample_sums left = {
+        .sampling = all->sampling,
         .samples = all->samples - part->samples,
         .objects = difference(all->objects, part->objects),
         .objects_variance = difference(all->objects_variance, part->objects_variance),
@@ -106,47 +104,11 @@ static double poisson_low(double count)
     return root > 0 ? count * root * root * root : 0;
 }
 
-void estimates_repeat(double share)
-{
-    repeated = fmax(repeated, share);
-}
-
-void estimates_repeat_unknown(void)
-{
-    is_unknown = true;
-}
-
-void estimates_forget(void)
-{
-    repeated = widest_bytes = all_intervals = all_squares = 0;
-    is_unknown = is_biased = false;
-}
-
-double estimates_repeated(void)
-{
-    return is_unknown ? -1 : repeated;
-}
-
-void estimates_bias(void)
-{
-    is_biased = true;
-}
-
-bool estimates_are_biased(void)
-{
-    return is_biased;
-}
-
-void estimates_interval(uint64_t interval_bytes)
-{
-    widest_bytes = fmax(widest_bytes, (double) interval_bytes);
-}
-
-void estimates_draw(uint64_t interval_bytes)
+void sampling_draw(struct sampling *sampling, uint64_t interval_bytes)
 {
     double interval = (double) interval_bytes;
-    all_intervals += interval;
-    all_squares += interval * interval;
+    sampling->intervals += interval;
+    sampling->interval_squares += interval * interval;
 }
 
 double sample_sums_interval(const struct sample_sums *sums, double least_bytes)
@@ -168,18 +130,21 @@ static double gamma_high(double shape)
 }
 
 /* The variance, with what repeated distances add to it. */
-static double repeated_variance(double value, double variance, uint64_t samples)
+static double repeated_variance(double value, double variance, uint64_t samples,
+                                const struct sampling *sampling)
 {
+    double repeated = fmax(sampling->repeated, 0);
     double count = value * value / variance; /* of equal samples with that variance */
     double unsure = count < SURE ? fmin(1, (double) samples / count) : 0; /* of them: 1 - p */
     return variance + repeated * unsure * unsure * value * value;
 }
 
-struct estimate estimate_of(double value, double variance, uint64_t samples, double unseen)
+struct estimate estimate_of(double value, double variance, uint64_t samples, double unseen,
+                            const struct sampling *sampling)
 {
     if (samples == 0 || value <= 0)
         return (struct estimate){0, 0, INFINITY, 0};
-    variance = repeated_variance(value, variance, samples);
+    variance = repeated_variance(value, variance, samples, sampling);
     double count = value * value / variance, low = value;
     if (!(count < SURE) && unseen <= 0)
         return estimate_exactly(value); /* each is surely sampled */
@@ -190,17 +155,26 @@ struct estimate estimate_of(double value, double variance, uint64_t samples, dou
     return (struct estimate){value, low, high, unit};
 }
 
+/* Returns the mean interval of all samples of the trace, by bytes; at least the trace's. */
+static double mean_interval(const struct sampling *sampling)
+{
+    double mean = sampling->intervals > 0 ? sampling->interval_squares / sampling->intervals : 0;
+    return fmax(mean, (double) sampling->interval_bytes);
+}
+
 struct estimate estimate_objects(const struct sample_sums *sums)
 {
-    double interval = fmax(widest_bytes, all_intervals > 0 ? all_squares / all_intervals : 0);
+    if (sums->samples == 0)
+        return estimate_of(0, 0, 0, 0, NULL);
     double size = sums->is_one_size ? sums->bytes / sums->objects : OBJECT_BYTES_LEAST;
-    double unseen = estimate_unseen(size, sample_sums_interval(sums, interval));
-    return estimate_of(sums->objects, sums->objects_variance, sums->samples, unseen);
+    double interval = sample_sums_interval(sums, mean_interval(sums->sampling));
+    return estimate_of(sums->objects, sums->objects_variance, sums->samples,
+                       estimate_unseen(size, interval), sums->sampling);
 }
 
 struct estimate estimate_bytes(const struct sample_sums *sums)
 {
-    return estimate_of(sums->bytes, sums->bytes_variance, sums->samples, 0);
+    return estimate_of(sums->bytes, sums->bytes_variance, sums->samples, 0, sums->sampling);
 }
 
 struct estimate estimate_life(const struct sample_lives *lives)
@@ -251,22 +225,24 @@ struct estimate estimate_difference(struct estimate after, struct estimate befor
 /* Returns the interval with which an object of few bytes would stand for so many: the one that the
  * sample was drawn with, times what it stands for that was given up.  A large object does not say
  * the first; it is the trace's then. */
-static double drawn_with(double size_bytes, double weight)
+static double drawn_with(double size_bytes, double weight, const struct sampling *sampling)
 {
-    return widest_bytes > 0 ? widest_bytes * weight * -expm1(-size_bytes / widest_bytes)
-                            : size_bytes * weight;
+    double widest = (double) sampling->interval_bytes;
+    return widest > 0 ? widest * weight * -expm1(-size_bytes / widest) : size_bytes * weight;
 }
 
 /* With p = 1 / weight, (1 - p) / p^2 is weight * (weight - 1). */
-void sample_sums_weigh(struct sample_sums *sums, uint64_t size_bytes, double weight)
+void sample_sums_weigh(struct sample_sums *sums, uint64_t size_bytes, double weight,
+                       const struct sampling *sampling)
 {
     double size = (double) size_bytes, variance = weight * (weight - 1);
+    sums->sampling = sampling;
     sums->samples++;
     sums->objects += weight;
     sums->objects_variance += variance;
     sums->bytes += size * weight;
     sums->bytes_variance += size * size * variance;
-    double interval = drawn_with(size, weight);
+    double interval = drawn_with(size, weight, sampling);
     sums->intervals += interval;
     sums->interval_squares += interval * interval;
 }

@@ -13,8 +13,28 @@
 
 #include "steptrace/value.h"
 
+/*
+ * How the samples of one trace were drawn: what every estimate from them depends on.  Sums carry it
+ * with them, so that two traces that are open at once do not change each other's estimates.  To
+ * initialise, zero the structure.
+ */
+struct sampling {
+    uint64_t interval_bytes; /* the trace's; 0: not known */
+    /* What repeated distances add to the variance of a sum of weak samples, as a share of its
+     * square (docs/engine-sampled.md); negative: not known. */
+    double repeated;
+    bool is_biased; /* the JVM samples with a bias: no interval is one of 95 % */
+    double intervals, interval_squares; /* of all samples (sampling_draw()) */
+};
+
+/* Notes the interval with which a sample was drawn.  The mean of all, by bytes, counts where sums
+ * do not say theirs: an object may be of a time of which its row has no samples, with a longer
+ * interval (rate=). */
+void sampling_draw(struct sampling *sampling, uint64_t interval_bytes);
+
 /* To initialise, zero the structures. */
 struct sample_sums {
+    const struct sampling *sampling; /* of the samples' trace; NULL: there are none */
     uint64_t samples;
     double objects, objects_variance;
     double bytes, bytes_variance;
@@ -48,35 +68,17 @@ struct estimate {
 double sample_weight(uint64_t size_bytes, uint64_t interval_bytes);
 /* Adds a sample that stands for `weight` objects: 1 / p, times what those stand for that were given
  * up (sample_weights.h). */
-void sample_sums_weigh(struct sample_sums *sums, uint64_t size_bytes, double weight);
+void sample_sums_weigh(struct sample_sums *sums, uint64_t size_bytes, double weight,
+                       const struct sampling *sampling);
 void sample_lives_weigh(struct sample_lives *lives, double weight, double life);
 /* Returns the sums of the samples that are in `all` and not in `part`, a part of it. */
 struct sample_sums sample_sums_without(const struct sample_sums *all,
                                        const struct sample_sums *part);
 
-/* Adds the sums of other samples. */
+/* Adds the sums of other samples of the same trace. */
 void sample_sums_merge(struct sample_sums *sums, const struct sample_sums *other);
 void sample_lives_merge(struct sample_lives *lives, const struct sample_lives *other);
 
-/* What repeated distances add to the variance of a sum of weak samples, as a share of its square
- * (docs/engine-sampled.md): the most of all traces that are open counts for all estimates. */
-void estimates_repeat(double share);
-/* Declares that of a trace it is not known. */
-void estimates_repeat_unknown(void);
-/* Forgets all that was declared of traces, of one that is read anew. */
-void estimates_forget(void);
-/* Returns the share; negative if it is not known of one. */
-double estimates_repeated(void);
-/* Declares that the JVM of a trace sampled with a bias (sampled_trace.h): no interval of an
- * estimate is one of 95 % then, in the whole process. */
-void estimates_bias(void);
-bool estimates_are_biased(void);
-/* Declares the interval of a trace: the largest of all traces that are open counts where sums do
- * not say theirs. */
-void estimates_interval(uint64_t interval_bytes);
-/* Declares the interval with which a sample was drawn.  The mean of all counts likewise, by bytes:
- * an object may be of a time of which its row has no samples, with a longer interval (rate=). */
-void estimates_draw(uint64_t interval_bytes);
 /* Returns the mean interval of the samples, by bytes; at least `least_bytes`. */
 double sample_sums_interval(const struct sample_sums *sums, double least_bytes);
 #define OBJECT_BYTES_LEAST 16.0 /* docs/estimates.md */
@@ -89,7 +91,8 @@ double estimate_unseen(double size_bytes, double interval_bytes);
  * if all objects are like those that were sampled.  The upper bound has room for one more of these,
  * as that of a Poisson variable has (Fay and Feuer, Statistics in Medicine 16, 1997), and the
  * skewness of a sum of them alone. */
-struct estimate estimate_of(double value, double variance, uint64_t samples, double unseen);
+struct estimate estimate_of(double value, double variance, uint64_t samples, double unseen,
+                            const struct sampling *sampling);
 struct estimate estimate_objects(const struct sample_sums *sums);
 struct estimate estimate_bytes(const struct sample_sums *sums);
 /* Returns the mean lifetime: a ratio, whose interval is that of a normal variable. */

@@ -36,30 +36,15 @@ static enum step_status open_any(const char *path, struct step_reader **reader,
     return status;
 }
 
-static enum step_status open_checked(const char *path, struct step_reader **reader,
-                                     enum step_status (*check)(const struct step_reader *reader,
-                                                               const char *path,
-                                                               struct step_error *error),
-                                     struct step_error *error)
+enum step_status open_with_given_definition(const char *path, const char *needs_all,
+                                            struct step_reader **reader, struct step_error *error)
 {
     enum step_status status = open_any(path, reader, error);
     if (status == STEP_STATUS_OK)
-        status = check(*reader, path, error);
+        status = sampled_trace_admit(*reader, path, needs_all, error);
     if (status != STEP_STATUS_OK) {
         step_reader_destroy(*reader);
         *reader = NULL;
     }
     return status;
-}
-
-enum step_status open_with_given_definition(const char *path, struct step_reader **reader,
-                                            struct step_error *error)
-{
-    return open_checked(path, reader, sampled_trace_admit, error);
-}
-
-enum step_status open_with_weights(const char *path, struct step_reader **reader,
-                                   struct step_error *error)
-{
-    return open_checked(path, reader, sampled_trace_check, error);
 }

@@ -10,18 +10,14 @@
 /* Parser of the option's value, the path of a STEP-DL file, which may include other files. */
 bool take_definition(void *unused, const char *value, const char **fault);
 /* Opens a trace with the definition that was given, or else with its own.  Every verb opens a STEP
- * trace here: a sampled one is refused unless the verb accepts it (sampled_trace.h). */
-enum step_status open_with_given_definition(const char *path, struct step_reader **reader,
-                                            struct step_error *error);
+ * trace here: a sampled one is refused if something needs all objects (sampled_trace.h). */
+enum step_status open_with_given_definition(const char *path, const char *needs_all,
+                                            struct step_reader **reader, struct step_error *error);
 
 #define DEFINITION_ROW                                                                             \
     {                                                                                              \
         "definition", 0, "FILE", "definition of a STEP trace that has lost its own",               \
             take_definition, NULL                                                                  \
     }
-
-/* The same for a caller that gives each sample of a sampled trace with its weight. */
-enum step_status open_with_weights(const char *path, struct step_reader **reader,
-                                   struct step_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps sampled traces from commands that need all objects, and what has to be said of others. */
+/* Keeps sampled traces from commands that need all objects, and what is known of the others. */
 #include "converter/base/sampled_trace.h"
 
 #include <inttypes.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/estimates.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
 #include "converter/base/trace_ticks.h"
@@ -20,13 +19,6 @@
  * sample (JDK-8356372). */
 #define UNBIASED_JDK 25u
 #define VERSION_ROOM 40u /* of a version, as much as is shown */
-
-static const char *refusing = "this command"; /* NULL: sampled traces are accepted */
-
-void sampled_traces_accept(const char *unless)
-{
-    refusing = unless;
-}
 
 static bool is_sampled(const char *engine)
 {
@@ -42,24 +34,6 @@ uint64_t sampled_interval_bytes(const char *engine, const char *sample)
     return *end == '\0' && interval <= INTERVAL_MOST ? interval : 0;
 }
 
-/* Of a trace that has no end the property is not known. */
-static enum step_status take_repeats(const struct step_reader *reader, const char *path,
-                                     struct step_error *error)
-{
-    const char *text = step_reader_property(reader, "sample-repeats");
-    char *end;
-    if (text == NULL) {
-        estimates_repeat_unknown();
-        return STEP_STATUS_OK;
-    }
-    unsigned long long share = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || share > (unsigned long long) REPEATS_UNIT)
-        return step_error_set(error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET,
-                              "its property sample-repeats is not a number from 0 to 1000000000");
-    estimates_repeat((double) share / REPEATS_UNIT);
-    return STEP_STATUS_OK;
-}
-
 /* ---- what has to be said of a trace ---- */
 
 /* Of each trace that was opened, until the process ends. */
@@ -68,6 +42,7 @@ struct sampled_note {
     char *path;
     char version[VERSION_ROOM]; /* of a JVM that samples with a bias; empty: of none */
     uint64_t pauses_ns, span_ns;
+    struct sampling sampling;
 };
 
 static struct sampled_note *notes;
@@ -87,14 +62,18 @@ static struct sampled_note *find_note(const char *path)
     return note;
 }
 
-/* Copies the note of a trace; of one from standard input, whose path is that of its copy, the last
- * one. */
+/* Of a trace from standard input, whose path is that of its copy, the last one. */
+static struct sampled_note *find_known(const char *path)
+{
+    struct sampled_note *found = find_note(path);
+    return found == NULL && strcmp(path, "-") == 0 ? notes : found;
+}
+
+/* Copies the note of a trace. */
 static struct sampled_note note_of(const char *path)
 {
     pthread_mutex_lock(&notes_lock);
-    const struct sampled_note *found = find_note(path);
-    if (found == NULL && strcmp(path, "-") == 0)
-        found = notes;
+    const struct sampled_note *found = find_known(path);
     struct sampled_note note = found != NULL ? *found : (struct sampled_note){.next = NULL};
     pthread_mutex_unlock(&notes_lock);
     return note;
@@ -168,39 +147,83 @@ static void copy_version(const char *version, char text[VERSION_ROOM])
              version);
 }
 
-/* Notes a trace that was opened, if it is the first time. */
-static enum step_status take_note(const struct step_reader *reader, const char *path,
-                                  struct step_error *error)
+/* Returns the note of a trace, a new one if it has none; NULL: out of memory.  Locked. */
+static struct sampled_note *make_note(const char *path)
 {
-    const char *version = step_reader_property(reader, "java-vm-version");
     struct sampled_note *note = calloc(1, sizeof *note);
     char *copy = strdup(path);
-    estimates_interval(sampled_interval_bytes("sampled", step_reader_property(reader, "sample")));
-    if (is_biased(version))
-        estimates_bias();
-    pthread_mutex_lock(&notes_lock);
-    bool is_new = note != NULL && copy != NULL && find_note(path) == NULL;
-    if (is_new) {
-        note->path = copy;
-        note->pauses_ns = trace_number(step_reader_property(reader, "file-set-pauses-ns"), 0);
-        note->span_ns = trace_number(step_reader_property(reader, "file-set-span-ns"), 0);
-        if (is_biased(version))
-            copy_version(version, note->version);
-        note->next = notes;
-        notes = note;
-    }
-    pthread_mutex_unlock(&notes_lock);
     if (note == NULL || copy == NULL) {
         free(note);
         free(copy);
-        return no_memory(error);
+        return NULL;
     }
+    note->path = copy;
+    note->next = notes;
+    notes = note;
+    return note;
+}
+
+struct sampling *sampled_trace_sampling(const char *path)
+{
+    pthread_mutex_lock(&notes_lock);
+    struct sampled_note *note = find_known(path);
+    if (note == NULL)
+        note = make_note(path);
+    pthread_mutex_unlock(&notes_lock);
+    return note != NULL ? &note->sampling : NULL;
+}
+
+/* Sets the share, which is not known of a trace that has no end. */
+static enum step_status find_repeats(const struct step_reader *reader, const char *path,
+                                     double *repeated, struct step_error *error)
+{
+    const char *text = step_reader_property(reader, "sample-repeats");
+    char *end;
+    *repeated = -1;
+    if (text == NULL)
+        return STEP_STATUS_OK;
+    unsigned long long share = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || share > (unsigned long long) REPEATS_UNIT)
+        return step_error_set(error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET,
+                              "its property sample-repeats is not a number from 0 to 1000000000");
+    *repeated = (double) share / REPEATS_UNIT;
+    return STEP_STATUS_OK;
+}
+
+/* A trace that is opened anew may say more: its process has ended it meanwhile. */
+static void fill_note(struct sampled_note *note, const struct step_reader *reader, double repeated)
+{
+    const char *version = step_reader_property(reader, "java-vm-version");
+    note->pauses_ns = trace_number(step_reader_property(reader, "file-set-pauses-ns"), 0);
+    note->span_ns = trace_number(step_reader_property(reader, "file-set-span-ns"), 0);
+    note->sampling = (struct sampling){
+        .interval_bytes = sampled_interval_bytes("sampled", step_reader_property(reader, "sample")),
+        .repeated = repeated,
+        .is_biased = is_biased(version)};
+    if (is_biased(version))
+        copy_version(version, note->version);
+}
+
+/* Notes a trace that was opened, and says what has to be said if it is the first time. */
+static enum step_status take_note(const struct step_reader *reader, const char *path,
+                                  struct step_error *error)
+{
+    double repeated;
+    enum step_status status = find_repeats(reader, path, &repeated, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    pthread_mutex_lock(&notes_lock);
+    struct sampled_note *note = find_note(path);
+    bool is_new = note == NULL;
+    if (is_new)
+        note = make_note(path);
+    if (note != NULL)
+        fill_note(note, reader, repeated);
+    pthread_mutex_unlock(&notes_lock);
+    if (note == NULL)
+        return no_memory(error);
     if (is_new && are_told)
         tell(path);
-    if (!is_new) {
-        free(note);
-        free(copy);
-    }
     return STEP_STATUS_OK;
 }
 
@@ -217,25 +240,16 @@ static enum step_status check_interval(const struct step_reader *reader, const c
                           "number of bytes from 1 to 1073741824");
 }
 
-enum step_status sampled_trace_check(const struct step_reader *reader, const char *path,
-                                     struct step_error *error)
+enum step_status sampled_trace_admit(const struct step_reader *reader, const char *path,
+                                     const char *needs_all, struct step_error *error)
 {
     enum step_status status = check_interval(reader, path, error);
     if (status != STEP_STATUS_OK || !is_sampled(step_reader_property(reader, "engine")))
         return status;
-    status = take_repeats(reader, path, error);
-    return status == STEP_STATUS_OK ? take_note(reader, path, error) : status;
-}
-
-enum step_status sampled_trace_admit(const struct step_reader *reader, const char *path,
-                                     struct step_error *error)
-{
-    enum step_status status = check_interval(reader, path, error);
-    if (status != STEP_STATUS_OK || refusing == NULL ||
-        !is_sampled(step_reader_property(reader, "engine")))
-        return status == STEP_STATUS_OK ? sampled_trace_check(reader, path, error) : status;
+    if (needs_all == NULL)
+        return take_note(reader, path, error);
     return step_error_set(error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET,
                           "it has a sample of the objects (engine=sampled), and %s needs all of "
                           "them; docs/engine-sampled.md has what can read it",
-                          refusing);
+                          needs_all);
 }

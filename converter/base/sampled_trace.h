@@ -6,19 +6,17 @@
 
 #include <stdbool.h>
 
+#include "converter/base/estimates.h"
 #include "format/json/json_output.h"
 #include "steptrace/reader.h"
 
-/* Declares that this command says of a sample that it is one, unless an option (not copied; NULL:
- * none) needs all objects.  Without it, such traces cannot be opened. */
-void sampled_traces_accept(const char *unless);
-/* Returns CORRUPT, with a reason, for a sampled trace that this command does not accept or whose
- * interval is not valid. */
+/* What needs all objects of a trace, for commands without an option that does. */
+#define NEEDS_ALL_OBJECTS "this command"
+/* Returns CORRUPT, with a reason, for a sampled trace whose interval is not valid, or if something
+ * needs all objects: `needs_all` names it, a command or an option.  NULL: the caller says of a
+ * sample that it is one, or gives each with its weight. */
 enum step_status sampled_trace_admit(const struct step_reader *reader, const char *path,
-                                     struct step_error *error);
-/* The same for a caller that gives each sample with its weight: it accepts sampled traces. */
-enum step_status sampled_trace_check(const struct step_reader *reader, const char *path,
-                                     struct step_error *error);
+                                     const char *needs_all, struct step_error *error);
 /*
  * What no number of a sampled trace may go without: that its JVM samples with a bias, so that
  * ranges are no 95 % intervals, and what was not recorded between the files of a ring.  Whoever
@@ -33,6 +31,9 @@ enum { SAMPLED_NOTE_ROOM = 320 };
  * say. */
 const char *sampled_trace_bias(const char *path, char text[SAMPLED_NOTE_ROOM]);
 const char *sampled_trace_pauses(const char *path, char text[SAMPLED_NOTE_ROOM]);
+/* Returns how the samples of the trace were drawn, for its estimates; of a trace that was not
+ * opened as STEP, with nothing known.  It stays until the process ends.  NULL: out of memory. */
+struct sampling *sampled_trace_sampling(const char *path);
 /* Puts the members that all JSON of estimates has: "estimated", "sample_interval_bytes",
  * "interval_valid", "interval_fault" if it is not, and "not_recorded_ns". */
 void sampled_trace_put_json(struct json_output *json, const char *path, uint64_t interval_bytes);

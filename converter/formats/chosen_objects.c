@@ -218,6 +218,7 @@ static enum step_status pass(const char *path, const struct trace_format *format
     objects.kinds = OBJECT_KINDS;
     objects.untracked = true;
     objects.dtd_path = choice->selected->dtd_path;
+    objects.needs_all = choice->selected->needs_all;
     enum step_status status = trace_open_events(path, format, &objects, &source, NULL, error);
     if (status != STEP_STATUS_OK)
         return status;

@@ -13,6 +13,7 @@
 #include "converter/base/id_table.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/base/utf8_text.h"
 #include "converter/graph/keepers_of_trace.h"
 #include "converter/layout/object_layout.h"
@@ -408,7 +409,8 @@ static enum step_status open_graph(struct tracking *tracking, const char *path,
                                    struct step_error *error)
 {
     struct opened_graph *opened = &tracking->opened;
-    enum step_status status = record_open(path, &opened->reader, &opened->seekable, error);
+    enum step_status status =
+        record_open(path, NEEDS_ALL_OBJECTS, &opened->reader, &opened->seekable, error);
     if (status == STEP_STATUS_OK)
         status = graph_source_init(&opened->graph.source, opened->reader, error);
     if (status == STEP_STATUS_OK &&

@@ -251,7 +251,8 @@ enum step_status opened_graph_open(struct opened_graph *opened, const char *path
                                    const struct heap_moment *moment, struct step_error *error)
 {
     *opened = (struct opened_graph){0};
-    enum step_status status = record_open(path, &opened->reader, &opened->seekable, error);
+    enum step_status status =
+        record_open(path, "the graph of references", &opened->reader, &opened->seekable, error);
     if (status == STEP_STATUS_OK)
         status = graph_moment_find(&opened->graph, opened->reader, moment, error);
     if (status == STEP_STATUS_OK)

@@ -85,7 +85,7 @@ static void put_samples(const struct heap_report *report, const struct heap_snap
 {
     const struct sample_sums *sums = sums_of(report, snapshot);
     printf("%-9s ", "sampled");
-    estimate_print_source(sums->samples, snapshot->sample_interval_bytes);
+    estimate_print_source(sums->samples, snapshot->sampling);
     printf("\n%-9s ", report->allocated ? "allocated" : "live");
     estimate_print_amount(sums);
     putchar('\n');

@@ -26,7 +26,8 @@ bool cell_samples_add(struct cell_samples *samples, uint32_t cell, const struct 
     if (!STEP_MAKE_ZEROED_ROOM(samples->items, samples->capacity, (size_t) cell + 1))
         return false;
     double weight = sample_weights_of(&samples->weights, event);
-    sample_sums_weigh(&samples->items[cell].allocated, event->size, weight);
+    sample_sums_weigh(&samples->items[cell].allocated, event->size, weight,
+                      samples->weights.sampling);
     return !samples->weights.no_memory;
 }
 
@@ -94,9 +95,9 @@ static void count_live(void *user, const struct live_object *object, double weig
     struct live_count *count = user;
     const struct cell_samples *cells = count->cells;
     struct heap_samples *cell = &count->samples[object->class_id];
-    sample_sums_weigh(&cell->live, object->size, weight);
+    sample_sums_weigh(&cell->live, object->size, weight, cells->weights.sampling);
     if (cells->has_previous && object->value <= cells->previous_ns)
-        sample_sums_weigh(&cell->kept, object->size, weight);
+        sample_sums_weigh(&cell->kept, object->size, weight, cells->weights.sampling);
     uint64_t born_us = time_age(object->value, cells->unit);
     if (count->now_us > born_us)
         cell->live_ages_us += weight * (double) (count->now_us - born_us);
@@ -145,6 +146,7 @@ bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snaps
         return true;
     snapshot->samples = calloc(count + 1, sizeof *snapshot->samples);
     snapshot->sample_interval_bytes = cells->weights.interval_bytes;
+    snapshot->sampling = cells->weights.sampling;
     if (snapshot->samples == NULL)
         return false;
     if (count > 0 && cells->items != NULL)

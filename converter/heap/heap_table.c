@@ -149,8 +149,9 @@ static bool is_noise(const struct heap_change *row)
 static void put_titles_text(const struct row_list *list)
 {
     if (list->is_sampled)
-        printf("%8s" ESTIMATE_TITLES ESTIMATE_TITLES, "samples", "objects", estimate_range_title(),
-               "bytes", estimate_range_title());
+        printf("%8s" ESTIMATE_TITLES ESTIMATE_TITLES, "samples", "objects",
+               estimate_range_title(list->first->sampling), "bytes",
+               estimate_range_title(list->first->sampling));
     else
         printf(is_change(list) ? "%13s %15s" : "%12s %14s", "objects", "bytes");
     if (is_change(list))

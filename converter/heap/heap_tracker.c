@@ -194,6 +194,7 @@ void heap_tracker_select(struct event_selection *selected, const struct event_se
     selected->untracked = true;
     selected->kinds = HEAP_KINDS;
     selected->dtd_path = objects->dtd_path;
+    selected->needs_all = objects->needs_all;
     event_selection_mark_phases(selected, objects);
 }
 

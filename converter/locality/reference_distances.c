@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/base/sampled_trace.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 
@@ -219,7 +220,7 @@ static enum step_status open_graph(struct reference_distances *distances, struct
     struct opened_graph *opened = &distances->opened;
     struct graph_moment *graph = &opened->graph;
     enum step_status status =
-        record_open(distances->path, &opened->reader, &opened->seekable, error);
+        record_open(distances->path, NEEDS_ALL_OBJECTS, &opened->reader, &opened->seekable, error);
     if (status == STEP_STATUS_OK)
         status = graph_source_init(&graph->source, opened->reader, error);
     if (status != STEP_STATUS_OK)

@@ -37,7 +37,7 @@ static void print_runs(const struct compare_report *report, enum measure_side si
             printf(", exact deaths");
         if (run->sample_interval_bytes != 0) {
             printf(", ");
-            estimate_print_source(run->samples, run->sample_interval_bytes);
+            estimate_print_source(run->samples, run->sampling);
         } else if (report->measures->has_estimates) {
             printf(", with all objects");
         }
@@ -62,7 +62,7 @@ static void print_ranges(const struct metric *metric, const struct measured_pair
         print_spread(metric, &pair->after);
     } else if (metric->unit != UNIT_TIME) {
         putchar(' ');
-        measured_print_change(metric, measured_change(&pair->before, &pair->after), stdout);
+        measured_print_change(metric, &pair->before, &pair->after, stdout);
     }
 }
 
@@ -135,7 +135,8 @@ static void print_head(const struct compare_report *report, const struct metric 
 {
     printf("\n%12s %12s %12s %8s  ", "before", "after", metric->title, "%");
     if (report->measures->has_estimates)
-        printf(" (change, %s)%*s", estimate_level(), CHANGE_WIDTH - 14, "");
+        printf(" (change, %s)%*s", measures_are_biased(report->measures) ? "bias" : "95 %",
+               CHANGE_WIDTH - 14, "");
     for (size_t i = 0; i < 4 && beside[axis][i] != NULL; i++) {
         const struct metric *other = metric_by_name(beside[axis][i], strlen(beside[axis][i]));
         if (!measures_have(report->measures, other))

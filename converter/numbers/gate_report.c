@@ -218,8 +218,7 @@ static void print_value(const struct gate_verdict *verdict, FILE *out)
     if (verdict->before.median > 0)
         fprintf(out, " (%+.1f %%)", 100 * verdict->value / verdict->before.median);
     if (verdict->is_estimate)
-        measured_print_change(rule->metric, measured_change(&verdict->before, &verdict->after),
-                              out);
+        measured_print_change(rule->metric, &verdict->before, &verdict->after, out);
     fputs(", from ", out);
     print_measured(rule->metric, &verdict->before, out);
     fputs(" to ", out);
@@ -409,7 +408,7 @@ enum step_status gates_judge(const struct gates *gates, const char *verb,
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct junit junit = {verb, measures, verdicts, gates->count, 0};
     for (size_t i = 0; verdicts != NULL && i < gates->count; i++) {
-        bool is_biased = measures->has_estimates && estimates_are_biased();
+        bool is_biased = measures->has_estimates && measures_are_biased(measures);
         if (measures_have(measures, gates->rules[i].metric) && !is_biased)
             continue;
         free(verdicts);

@@ -39,7 +39,7 @@ static void leak_print_changes(const struct leak_report *report)
     printf(": %s survived, now %s (%s)", metric_quantity(metric, all.before.median).text,
            metric_quantity(metric, all.after.median).text, metric_change(metric, all.change).text);
     if (report->measures->has_estimates)
-        measured_print_change(metric, measured_change(&all.before, &all.after), stdout);
+        measured_print_change(metric, &all.before, &all.after, stdout);
     putchar('\n');
     if (changes.count > 0)
         printf("\n%12s %12s %12s  %s\n", "before", "now", "change", axis_names[axis_of(report)]);
@@ -109,8 +109,7 @@ static void print_head(const struct leak_report *report)
     const struct heap_amount live = leak_tracker_live(report->tracker, &samples);
     if (is_sampled(report)) {
         printf("%-10s", "sampled");
-        estimate_print_source(samples.samples,
-                              report->tracker->heap.samples.weights.interval_bytes);
+        estimate_print_source(samples.samples, report->tracker->heap.samples.weights.sampling);
         putchar('\n');
     }
     print_amount(report, "at end", &live, &samples);
@@ -218,7 +217,8 @@ static void print_titles(const struct leak_report *report)
     putchar('\n');
     if (is_sampled(report))
         printf("%8s %12s %12s %-*s %12s %-*s ", "samples", "objects", "bytes", RANGE_WIDTH,
-               estimate_range_title(), "a collection", RANGE_WIDTH, estimate_range_title());
+               estimate_range_title(report->tracker->heap.samples.weights.sampling), "a collection",
+               RANGE_WIDTH, estimate_range_title(report->tracker->heap.samples.weights.sampling));
     else
         printf("%10s %12s %12s %12s %5s ", report->is_older ? "older" : "survivors", "bytes",
                "all at end", "a collection", "fit");

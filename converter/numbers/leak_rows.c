@@ -119,7 +119,7 @@ static void add_old(struct old_cell *cell, const struct live_object *object, uin
     }
     if (!sample_weights_now(&samples->weights, object->object, object->size, &weight))
         return;
-    sample_sums_weigh(&cell->samples, object->size, weight);
+    sample_sums_weigh(&cell->samples, object->size, weight, samples->weights.sampling);
     cell->ages_us += weight * (double) age_us;
     cell->amount = heap_samples_amount(&cell->samples, cell->ages_us);
 }
@@ -195,11 +195,18 @@ static bool find_coefficients(const struct leak_tracker *tracker, struct coeffic
     return true;
 }
 
+/* A sample, and what its bytes add to the slope. */
+struct a_life {
+    uint64_t size_bytes;
+    double weight, factor;
+    const struct sampling *sampling;
+};
+
 /* Adds `factor` times the bytes of one object. */
-static void add(struct sample_sums *sums, uint64_t size_bytes, double weight, double factor)
+static void add(struct sample_sums *sums, const struct a_life *life, double factor)
 {
     struct sample_sums one = {.samples = 0};
-    sample_sums_weigh(&one, size_bytes, weight);
+    sample_sums_weigh(&one, life->size_bytes, life->weight, life->sampling);
     one.bytes *= factor;
     one.bytes_variance *= factor * factor;
     sample_sums_merge(sums, &one);
@@ -208,15 +215,14 @@ static void add(struct sample_sums *sums, uint64_t size_bytes, double weight, do
 /* Rounding leaves a factor near 0 to objects that lived all the time. */
 #define FACTOR_LEAST 1e-12
 
-static void add_life(struct leak_trend *trend, uint64_t size_bytes, double weight, double factor,
-                     bool is_alive)
+static void add_life(struct leak_trend *trend, const struct a_life *life, bool is_alive)
 {
-    if (factor > FACTOR_LEAST)
-        add(&trend->more, size_bytes, weight, factor);
-    if (factor < -FACTOR_LEAST)
-        add(&trend->fewer, size_bytes, weight, -factor);
-    if (is_alive && factor > FACTOR_LEAST)
-        add(&trend->born, size_bytes, weight, factor);
+    if (life->factor > FACTOR_LEAST)
+        add(&trend->more, life, life->factor);
+    if (life->factor < -FACTOR_LEAST)
+        add(&trend->fewer, life, -life->factor);
+    if (is_alive && life->factor > FACTOR_LEAST)
+        add(&trend->born, life, life->factor);
 }
 
 struct filling {
@@ -234,8 +240,10 @@ static void fill_live(void *user, const struct live_object *object, double weigh
     if (row == 0)
         return;
     size_t birth = leak_tracker_sample_after(filling->tracker, object->value);
-    add_life(&filling->rows->rows[row - 1].trend, object->size, weight,
-             sums[filling->tracker->sample_count] - sums[birth], true);
+    const struct a_life life = {object->size, weight,
+                                sums[filling->tracker->sample_count] - sums[birth],
+                                filling->tracker->heap.samples.weights.sampling};
+    add_life(&filling->rows->rows[row - 1].trend, &life, true);
 }
 
 /* Adds what the samples of a sampled trace add to the slopes of the rows;
@@ -255,8 +263,10 @@ static void leak_trends_fill(const struct leak_tracker *tracker, const uint32_t 
             continue;
         size_t birth = leak_tracker_sample_after(tracker, death->born_ns);
         size_t end = leak_tracker_sample_after(tracker, death->died_ns);
-        add_life(&rows->rows[row_of_cell[death->cell] - 1].trend, death->size_bytes, death->weight,
-                 coefficients.sums[end] - coefficients.sums[birth], false);
+        const struct a_life life = {death->size_bytes, death->weight,
+                                    coefficients.sums[end] - coefficients.sums[birth],
+                                    samples->weights.sampling};
+        add_life(&rows->rows[row_of_cell[death->cell] - 1].trend, &life, false);
     }
 }
 
@@ -554,6 +564,7 @@ bool leak_rows_measure(const struct leak_tracker *tracker, const struct leak_lim
             .side = side,
             .sample_interval_bytes = interval_bytes,
             .samples = samples.samples,
+            .sampling = tracker->heap.samples.weights.sampling,
             .widest_interval_bytes = sample_sums_interval(&samples, (double) interval_bytes)};
     return ok;
 }

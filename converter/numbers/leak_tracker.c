@@ -149,7 +149,8 @@ static void add_live(void *user, const struct live_object *object, double weight
 {
     struct live_sum *sum = user;
     if (object->class_id >= leak_tracker_first_cell(sum->tracker))
-        sample_sums_weigh(sum->samples, object->size, weight);
+        sample_sums_weigh(sum->samples, object->size, weight,
+                          sum->tracker->heap.samples.weights.sampling);
 }
 
 static struct heap_amount live_samples(const struct leak_tracker *tracker,

@@ -59,6 +59,7 @@ bool measure_heap(struct measures *measures, const struct heap_sites *sites,
             (struct measure_run){.side = side,
                                  .sample_interval_bytes = snapshot->sample_interval_bytes,
                                  .samples = snapshot->all_samples.live.samples,
+                                 .sampling = snapshot->sampling,
                                  .widest_interval_bytes = widest_interval(snapshot)};
     return ok;
 }
@@ -282,6 +283,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
                              .kinds = recorded_kinds(source, measure->kinds),
                              .sample_interval_bytes = measure->snapshots[END].sample_interval_bytes,
                              .samples = measure->snapshots[END].all_samples.allocated.samples,
+                             .sampling = measure->heap.samples.weights.sampling,
                              .widest_interval_bytes = widest_interval(&measure->snapshots[END]),
                              .stack_depth = event_source_number(source, "stack", 0)};
     snprintf(run->program, sizeof run->program, "%s", program != NULL ? program : "");

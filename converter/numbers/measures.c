@@ -235,7 +235,8 @@ static struct estimate estimate_of_run(const struct metric *metric, const uint64
     if (value == 0 && metric->unit == UNIT_BYTES)
         return estimate_no_bytes(run->sample_interval_bytes);
     return estimate_of(value, spread->variances[metric->sum], value > 0,
-                       metric->unit == UNIT_COUNT ? unseen(metric, sums, spread, run) : 0);
+                       metric->unit == UNIT_COUNT ? unseen(metric, sums, spread, run) : 0,
+                       run->sampling);
 }
 
 bool measures_row_has_one_size(const struct measures *measures, enum measure_axis axis,
@@ -244,12 +245,25 @@ bool measures_row_has_one_size(const struct measures *measures, enum measure_axi
     return axis == AXIS_CLASS && class_has_one_size(measures_text(measures, axis, row));
 }
 
+static bool is_run_biased(const struct measure_run *run)
+{
+    return run->sampling != NULL && run->sampling->is_biased;
+}
+
+bool measures_are_biased(const struct measures *measures)
+{
+    bool is_biased = false;
+    for (size_t i = 0; i < measures->run_count; i++)
+        is_biased |= is_run_biased(&measures->runs[i]);
+    return is_biased;
+}
+
 struct measured measured_of_runs(const struct measures *measures, const struct metric *metric,
                                  enum measure_side side, measured_sums sums_of, const void *user)
 {
     double values[MEASURE_RUNS_MOST], least = INFINITY, most = 0, scale = 0;
     size_t count = 0;
-    bool is_estimate = false;
+    bool is_estimate = false, is_biased = false;
     for (size_t i = 0; i < measures->run_count && count < MEASURE_RUNS_MOST; i++) {
         const struct measure_run *run = &measures->runs[i];
         struct sums_spread spread = {.variances = NULL};
@@ -259,6 +273,7 @@ struct measured measured_of_runs(const struct measures *measures, const struct m
         struct estimate estimate = estimate_of_run(metric, sums, &spread, run);
         values[count++] = estimate.value;
         is_estimate |= run->sample_interval_bytes != 0;
+        is_biased |= is_run_biased(run);
         least = fmin(least, estimate.low);
         most = fmax(most, estimate.high);
         scale = fmax(scale, estimate.scale);
@@ -266,6 +281,7 @@ struct measured measured_of_runs(const struct measures *measures, const struct m
     struct measured measured = measured_of(values, count);
     if (is_estimate) {
         measured.is_estimate = true;
+        measured.is_biased = is_biased;
         measured.least = least;
         measured.most = most;
         measured.scale = scale;
@@ -335,18 +351,20 @@ void measured_print_range(const struct metric *metric, const struct measured *me
     if (measured->runs > 1)
         fprintf(out, " in %zu runs", measured->runs);
     if (measured->is_estimate)
-        fputs(estimates_are_biased() ? ", biased" : " at 95 %", out);
+        fputs(measured->is_biased ? ", biased" : " at 95 %", out);
     fputc(')', out);
 }
 
-void measured_print_change(const struct metric *metric, struct estimate change, FILE *out)
+void measured_print_change(const struct metric *metric, const struct measured *before,
+                           const struct measured *after, FILE *out)
 {
+    struct estimate change = measured_change(before, after);
     if (isinf(change.low) || isinf(change.high))
         fputs(" (no sample)", out);
     else
         fprintf(out, " (%s to %s%s)", metric_change(metric, change.low).text,
                 metric_change(metric, change.high).text,
-                estimates_are_biased() ? ", biased" : " at 95 %");
+                before->is_biased || after->is_biased ? ", biased" : " at 95 %");
 }
 
 #define DIGITS "0123456789"

@@ -104,12 +104,13 @@ struct measure_run {
     enum time_unit unit; /* of times */
     struct death_dates deaths;
     uint64_t resolution_ns;
-    uint32_t kinds;                 /* bits of the kinds of events that were recorded */
-    uint64_t sample_interval_bytes; /* of a sampled run; 0: it has all objects */
-    uint64_t samples;               /* of a sampled run */
-    double widest_interval_bytes;   /* of a sampled run: the mean of its samples, by bytes */
-    uint64_t stack_depth;           /* maximum number of frames per stack; 0: unknown */
-    char program[256];              /* the program, as recorded in the trace; empty: unknown */
+    uint32_t kinds;                  /* bits of the kinds of events that were recorded */
+    uint64_t sample_interval_bytes;  /* of a sampled run; 0: it has all objects */
+    uint64_t samples;                /* of a sampled run */
+    const struct sampling *sampling; /* of a sampled run: how its samples were drawn */
+    double widest_interval_bytes;    /* of a sampled run: the mean of its samples, by bytes */
+    uint64_t stack_depth;            /* maximum number of frames per stack; 0: unknown */
+    char program[256];               /* the program, as recorded in the trace; empty: unknown */
 };
 
 struct measures {
@@ -160,6 +161,8 @@ static inline uint64_t *measures_sums(const struct measures *measures, enum meas
 void measures_report_mixture(const struct measure_run *first, const struct measure_run *second);
 /* Prepares for runs that are sampled.  Returns false if memory runs out. */
 bool measures_expect_estimates(struct measures *measures);
+/* Returns whether a run's JVM samples with a bias. */
+bool measures_are_biased(const struct measures *measures);
 /* Returns the variances of a row's sums, or NULL if no run is sampled. */
 static inline double *measures_variances(const struct measures *measures, enum measure_axis axis,
                                          uint32_t row, size_t run)
@@ -183,7 +186,8 @@ struct measured {
     size_t runs;
     double median, least, most;
     bool is_estimate;
-    double scale; /* of an estimate (estimates.h) */
+    bool is_biased; /* of an estimate: its bounds are no 95 % interval */
+    double scale;   /* of an estimate (estimates.h) */
 };
 /* Summarises the values of `count` runs.  Sorts `values`. */
 struct measured measured_of(double *values, size_t count);
@@ -210,8 +214,9 @@ struct estimate measured_change(const struct measured *before, const struct meas
 bool measured_is_noise(const struct measured *before, const struct measured *after);
 /* Prints " (1 KiB to 2 KiB in 3 runs)" or " (1 KiB to 2 KiB at 95 %)" if there is a range. */
 void measured_print_range(const struct metric *metric, const struct measured *measured, FILE *out);
-/* The same of a change. */
-void measured_print_change(const struct metric *metric, struct estimate change, FILE *out);
+/* The same of the change from one to the other, of estimates. */
+void measured_print_change(const struct metric *metric, const struct measured *before,
+                           const struct measured *after, FILE *out);
 /* Returns a metric of `row` on one side; all 0 if that side has no runs. */
 struct measured measures_get(const struct measures *measures, enum measure_axis axis, uint32_t row,
                              const struct metric *metric, enum measure_side side);

@@ -21,7 +21,7 @@ static void print_summary(const struct statistics *statistics)
     const struct sampled_totals *totals = &statistics->all.sampled;
     struct sample_sums live = sampled_totals_live(totals);
     printf("sampled   ");
-    estimate_print_source(totals->allocated.samples, statistics->sample_interval_bytes);
+    estimate_print_source(totals->allocated.samples, statistics->weights.sampling);
     putchar('\n');
     print_amount("allocated ", &totals->allocated);
     if (statistics->deaths.are_missing) {
@@ -102,7 +102,7 @@ static void print_thread(const struct statistics *statistics, uint32_t id)
 bool statistics_print_sampled(const struct statistics_report *report)
 {
     char classes[sizeof CLASS_HEAD + 8], threads[sizeof THREAD_HEAD + 8];
-    const char *level = estimate_level();
+    const char *level = estimate_level(report->statistics->weights.sampling);
     snprintf(classes, sizeof classes, CLASS_HEAD, level, level);
     snprintf(threads, sizeof threads, THREAD_HEAD, level, level);
     print_summary(report->statistics);

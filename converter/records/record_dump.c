@@ -416,12 +416,12 @@ static void put_entries(const struct dumping *dumping)
     }
 }
 
-enum step_status record_open(const char *path, struct step_reader **reader,
+enum step_status record_open(const char *path, const char *needs_all, struct step_reader **reader,
                              struct seekable_path *seekable, struct step_error *error)
 {
     enum step_status status = seekable_path_open(seekable, path, error);
     if (status == STEP_STATUS_OK)
-        status = open_with_given_definition(seekable->path, reader, error);
+        status = open_with_given_definition(seekable->path, needs_all, reader, error);
     if (status == STEP_STATUS_OK || status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO ||
         status == STEP_STATUS_NOT_FOUND)
         return status;
@@ -445,7 +445,7 @@ enum step_status record_dump(const char *path, const struct record_dump *dump)
 {
     struct dumping dumping = {.dump = dump};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = record_open(path, &dumping.reader, &dumping.seekable, &error);
+    enum step_status status = record_open(path, NULL, &dumping.reader, &dumping.seekable, &error);
     if (status == STEP_STATUS_OK)
         status = prepare_dump(&dumping, &error);
     if (status == STEP_STATUS_OK && dump->entries)
@@ -462,7 +462,7 @@ enum step_status record_dump_definition(const char *path)
     struct step_reader *reader = NULL;
     struct seekable_path seekable = {0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = record_open(path, &reader, &seekable, &error);
+    enum step_status status = record_open(path, NULL, &reader, &seekable, &error);
     if (status == STEP_STATUS_OK) {
         const struct step_definition *definition = step_reader_borrow_definition(reader);
         print_shown_lines(definition->text, stdout);

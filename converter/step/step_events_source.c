@@ -459,7 +459,7 @@ enum step_status stepfile_source_create(const char *path, const struct event_sel
                                         struct opened_trace *out, struct step_error *error)
 {
     struct step_reader *reader;
-    enum step_status status = open_with_given_definition(path, &reader, error);
+    enum step_status status = open_with_given_definition(path, selected->needs_all, &reader, error);
     if (status != STEP_STATUS_OK)
         return status;
     return stepfile_reader_has_heap_events(reader)

@@ -13,6 +13,7 @@ enum step_status event_feed_open(struct event_feed *feed, struct tables *tables,
     struct opened_trace opened = {0};
     event_selection_init(&selected);
     selected.kinds = kinds;
+    selected.needs_all = NULL; /* tables of samples say so */
     selected.untracked = untracked;
     feed->count = feed->at = 0;
     enum step_status status = stepfile_source_create(tables->path, &selected, &opened, error);
@@ -28,7 +29,7 @@ enum step_status event_feed_open_weighed(struct event_feed *feed, struct tables 
     event_selection_init(&selected);
     selected.kinds = kinds;
     selected.untracked = true;
-    enum step_status status = open_with_weights(tables->path, &reader, error);
+    enum step_status status = open_with_given_definition(tables->path, NULL, &reader, error);
     return status == STEP_STATUS_OK
                ? stepfile_event_source_create(tables->path, reader, &selected, &feed->source, error)
                : status;

@@ -333,7 +333,7 @@ enum step_status tables_open(const char *path, struct tables **out, struct step_
         return no_memory(error);
     }
     tables->memory.limit = UINT64_MAX;
-    enum step_status status = open_with_weights(path, &tables->reader, error);
+    enum step_status status = open_with_given_definition(path, NULL, &tables->reader, error);
     if (status == STEP_STATUS_FORMAT)
         step_error_set(
             error, status, path, STEP_NO_OFFSET,

@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/sampled_trace.h"
+
 void event_selection_init(struct event_selection *selected)
 {
-    *selected = (struct event_selection){.to_ns = UINT64_MAX, .kinds = TRACE_ALL_KINDS};
+    *selected = (struct event_selection){
+        .to_ns = UINT64_MAX, .kinds = TRACE_ALL_KINDS, .needs_all = NEEDS_ALL_OBJECTS};
 }
 
 bool event_selection_is_all(const struct event_selection *selected)

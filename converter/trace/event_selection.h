@@ -53,7 +53,8 @@ struct event_selection {
     /* The objects that satisfy `lifetime`, `alive_at` and `temporary`, found in a separate pass
      * (formats/input.h); borrowed.  NULL: not needed. */
     const struct id_set *objects;
-    bool metadata; /* HATF: return metadata records, too */
+    bool metadata;         /* HATF: return metadata records, too */
+    const char *needs_all; /* of all objects (sampled_trace.h): the verb; NULL: it takes samples */
 };
 
 /* Initialises a selection that accepts everything. */

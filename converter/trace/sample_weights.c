@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/estimates.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/sampled_trace.h"
 #include "format/core/grow.h"
 
 #define LOTS 0x1p53
@@ -17,9 +17,10 @@ struct threshold {
     uint64_t object; /* that is not awaited any more; 0: none */
 };
 
-void sample_weights_init(struct sample_weights *weights, uint64_t interval_bytes)
+void sample_weights_init(struct sample_weights *weights, uint64_t interval_bytes,
+                         struct sampling *sampling)
 {
-    *weights = (struct sample_weights){.interval_bytes = interval_bytes};
+    *weights = (struct sample_weights){.interval_bytes = interval_bytes, .sampling = sampling};
 }
 
 void sample_weights_reset(struct sample_weights *weights)
@@ -65,7 +66,11 @@ enum step_status sample_weights_read(struct sample_weights *weights, struct even
     *weights = (struct sample_weights){.interval_bytes = 0};
     if (interval_bytes == 0)
         return STEP_STATUS_OK;
-    sample_weights_init(weights, interval_bytes);
+    struct sampling *sampling = sampled_trace_sampling(source->path);
+    if (sampling == NULL)
+        return no_memory(error);
+    sampling->interval_bytes = interval_bytes;
+    sample_weights_init(weights, interval_bytes, sampling);
     enum step_status status = event_source_facts(source, sample_weights_put_fact, weights, error);
     if (status == STEP_STATUS_NO_MEMORY)
         return no_memory(error);
@@ -147,7 +152,7 @@ double sample_weights_of(struct sample_weights *weights, const struct trace_even
         uint64_t interval = event->drawn_bytes != 0 ? event->drawn_bytes : weights->interval_bytes;
         double weight = sample_weight(event->size, interval);
         if (weights->interval_bytes != 0)
-            estimates_draw(interval);
+            sampling_draw(weights->sampling, interval);
         keep(weights, event, weight);
         return weight;
     }

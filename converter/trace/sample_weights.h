@@ -11,12 +11,14 @@
 #ifndef CONVERTER_TRACE_SAMPLE_WEIGHTS_H
 #define CONVERTER_TRACE_SAMPLE_WEIGHTS_H
 
+#include "converter/base/estimates.h"
 #include "converter/base/id_set.h"
 #include "converter/base/object_table.h"
 #include "converter/trace/event_source.h"
 
 struct sample_weights {
-    uint64_t interval_bytes; /* of the trace; 0: it has all objects */
+    uint64_t interval_bytes;   /* of the trace; 0: it has all objects */
+    struct sampling *sampling; /* how its samples were drawn; borrowed */
     struct threshold *changes;
     size_t count, capacity;
     size_t passed;   /* changes before the current event */
@@ -27,8 +29,9 @@ struct sample_weights {
     bool no_memory;           /* weights are not valid */
 };
 
-/* Returns false if memory runs out; reset is allowed then, and for a zeroed structure. */
-void sample_weights_init(struct sample_weights *weights, uint64_t interval_bytes);
+/* Reset is allowed for a zeroed structure, too. */
+void sample_weights_init(struct sample_weights *weights, uint64_t interval_bytes,
+                         struct sampling *sampling);
 void sample_weights_reset(struct sample_weights *weights);
 /* Initialises the weights of a trace, and reads its facts, before its events.  Of a trace of all
  * objects the interval is 0, and nothing is read.  Reset is allowed in any case. */

@@ -442,7 +442,7 @@ enum step_status graph_walk(struct graph_walk *walk, const char *path, bool keep
                             void *user, struct step_error *error)
 {
     const struct graph_event *event;
-    enum step_status status = open_with_given_definition(path, &walk->reader, error);
+    enum step_status status = open_with_given_definition(path, NULL, &walk->reader, error);
     if (status == STEP_STATUS_OK)
         status = graph_source_init(&walk->source, walk->reader, error);
     if (status != STEP_STATUS_OK || !has_references(&walk->source))

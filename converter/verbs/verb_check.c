@@ -69,12 +69,12 @@ static bool is_step(const struct input *input)
 
 enum step_status verb_check(int argc, char **argv)
 {
-    sampled_traces_accept(NULL);
     uint64_t limit = LIMIT_DEFAULT;
     const struct trace_format *from = NULL;
     bool as_json = false, with_graph = false;
     struct event_selection selected;
     event_selection_init(&selected);
+    selected.needs_all = NULL;
     const struct option_row rows[] = {
         {"limit", 0, "N", "print at most N violations (20)", take_count, &limit},
         FROM_ROW(&from),

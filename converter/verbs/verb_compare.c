@@ -175,11 +175,10 @@ static enum step_status run(struct comparison *comparison, const struct argument
             (comparison->page != NULL) >
         1)
         return arguments_fault(arguments, "--tree, --json, --csv and --html exclude each other");
-    const char *needs_all = comparison->as_csv         ? "--csv"
-                            : comparison->as_tree      ? "--tree"
-                            : comparison->page != NULL ? "--html"
-                                                       : NULL;
-    sampled_traces_accept(needs_all);
+    comparison->selected.needs_all = comparison->as_csv         ? "--csv"
+                                     : comparison->as_tree      ? "--tree"
+                                     : comparison->page != NULL ? "--html"
+                                                                : NULL;
     for (unsigned side = 0; status == STEP_STATUS_OK && side < SIDE_COUNT; side++)
         status = trace_set_find(arguments->operands[side], &sets[side]);
     if (status == STEP_STATUS_OK)

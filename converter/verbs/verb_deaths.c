@@ -8,6 +8,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/quantity.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/base/spool.h"
 #include "converter/formats/input.h"
 #include "converter/graph/dated_trace.h"
@@ -61,7 +62,7 @@ static enum step_status date_deaths(const char *path, const char *output,
     struct output_file file;
     struct step_error error = {.offset = STEP_NO_OFFSET};
     *summary = (struct dated_summary){0};
-    enum step_status status = record_open(path, &reader, &seekable, &error);
+    enum step_status status = record_open(path, NEEDS_ALL_OBJECTS, &reader, &seekable, &error);
     if (status == STEP_STATUS_OK)
         status = output_file_open(&file, output, &error);
     if (status == STEP_STATUS_OK) {
@@ -79,7 +80,7 @@ enum step_status date_deaths_spooled(const char *path, struct dated_spool *spool
     struct seekable_path seekable = {0};
     struct dated_summary summary = {0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = record_open(path, &reader, &seekable, &error);
+    enum step_status status = record_open(path, NEEDS_ALL_OBJECTS, &reader, &seekable, &error);
     *spool = (struct dated_spool){.descriptor = -1};
     if (status == STEP_STATUS_OK && dated_trace_is(reader) && strlen(path) < sizeof spool->path &&
         strcmp(path, "-") != 0) {

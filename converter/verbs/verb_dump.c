@@ -107,11 +107,11 @@ static enum step_status dump(const struct arguments *arguments, const struct tra
 
 enum step_status verb_dump(int argc, char **argv)
 {
-    sampled_traces_accept(NULL);
     struct event_selection selected;
     const struct trace_format *from = NULL;
     uint64_t limit_output = OUTPUT_LIMIT_DEFAULT;
     event_selection_init(&selected);
+    selected.needs_all = NULL;
     bool as_json = false;
     struct record_dump records = {.selected = {.selected = &selected}};
     const struct option_row rows[] = {

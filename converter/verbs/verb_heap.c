@@ -455,16 +455,15 @@ static enum step_status run_retained(const struct heap_asked *asked, const char 
 }
 
 /* The maximum of an estimate is no estimate of the maximum. */
-static void admit_samples(const struct heap_asked *asked)
+static const char *needs_all(const struct heap_asked *asked)
 {
-    const char *option = asked->retained                      ? "--retained"
-                         : asked->ages                        ? "--ages"
+    const char *option = asked->ages                          ? "--ages"
                          : asked->report.tree != HEAP_NO_TREE ? "--tree"
                                                               : NULL;
     for (size_t i = 0; i < asked->moment_count; i++)
         if (asked->has_moment && asked->moments[i].kind == HEAP_AT_PEAK)
             option = "the moment 'peak'";
-    sampled_traces_accept(option);
+    return option;
 }
 
 static enum step_status run(struct heap_asked *asked, const struct arguments *arguments)
@@ -473,7 +472,7 @@ static enum step_status run(struct heap_asked *asked, const struct arguments *ar
     heap_asked_complete(asked);
     if (heap_asked_check(arguments, asked) != STEP_STATUS_OK)
         return STEP_STATUS_INVALID;
-    admit_samples(asked);
+    asked->selected.needs_all = needs_all(asked);
     if (asked->retained)
         return run_retained(asked, path);
     const struct trace_format *format = trace_format_of(path, asked->from);

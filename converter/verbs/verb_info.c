@@ -563,11 +563,11 @@ static enum step_status run(const char *path, const struct trace_format *from,
 
 enum step_status verb_info(int argc, char **argv)
 {
-    sampled_traces_accept(NULL);
     bool json = false, definition = false;
     const struct trace_format *from = NULL;
     struct event_selection selected;
     event_selection_init(&selected);
+    selected.needs_all = NULL;
     const struct option_row rows[] = {
         {"json", 0, NULL, "as JSON", take_flag, &json},
         FROM_ROW(&from),

@@ -172,7 +172,6 @@ static enum step_status run(struct leaks_options *options, const struct argument
                     options->baseline == NULL ? "add --baseline=TRACE" : NULL);
     if (before != STEP_STATUS_OK)
         return before;
-    sampled_traces_accept(NULL);
     if (!measures_init(&options->measures, SIDE_COUNT))
         return report_no_memory();
     if (options->baseline != NULL)
@@ -190,6 +189,7 @@ enum step_status verb_leaks(int argc, char **argv)
     struct leaks_options options = {
         .limits = {.survived = NOT_GIVEN}, .top = TOP_DEFAULT, .depth = DEPTH_DEFAULT};
     event_selection_init(&options.selected);
+    options.selected.needs_all = NULL;
     const struct option_row rows[] = {
         {"survived", 0, "N", "objects that survived at least N collections (3)", take_count,
          &options.limits.survived},

@@ -46,6 +46,7 @@ static enum step_status pack_allocs(const char *path, const struct trace_format 
     uint64_t size_bytes;
     options->packed_block_records = block_records;
     event_selection_init(&selected);
+    selected.needs_all = NULL;
     enum step_status status = input_open(&input, path, from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
@@ -179,7 +180,7 @@ static enum step_status pack(const char *path, const char *output, const struct 
         return pack_allocs(path, choice->from, output, (uint32_t) choice->block_records);
     struct step_reader *reader;
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = open_with_given_definition(path, &reader, &error);
+    enum step_status status = open_with_given_definition(path, NULL, &reader, &error);
     if (status != STEP_STATUS_OK) {
         report_error(&error);
         bool is_bad = status == STEP_STATUS_FORMAT || status == STEP_STATUS_CUT ||
@@ -211,7 +212,6 @@ static enum step_status pack_operand(const char *path, const char *output,
 
 enum step_status verb_pack(int argc, char **argv)
 {
-    sampled_traces_accept(NULL);
     const char *output = NULL;
     struct choice choice = {3000000, 8000000, NULL};
     const struct option_row rows[] = {

@@ -128,7 +128,7 @@ static enum step_status recover(const char *path, const char *live_path, const c
                        "its process still runs and writes it");
         return report_error(&error);
     }
-    status = open_with_given_definition(path, &reader, &error);
+    status = open_with_given_definition(path, NULL, &reader, &error);
     if (status != STEP_STATUS_OK) {
         report_error(&error);
         bool is_bad = status != STEP_STATUS_IO && status != STEP_STATUS_NOT_FOUND &&
@@ -154,7 +154,6 @@ static enum step_status recover(const char *path, const char *live_path, const c
 
 enum step_status verb_recover(int argc, char **argv)
 {
-    sampled_traces_accept(NULL);
     const char *output = NULL;
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the file to write (IN itself)", take_text, &output}, READING_ROWS};

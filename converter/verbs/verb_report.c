@@ -73,7 +73,7 @@ static enum step_status write_with_references(const struct report_request *reque
     enum step_status status = STEP_STATUS_OK;
     if (event_selection_is_all(&request->selected) && strcmp(path, "-") != 0 &&
         source->content == TRACE_OF_GRAPHS)
-        status = record_open(path, &reader, &seekable, error);
+        status = record_open(path, NULL, &reader, &seekable, error);
     if (status == STEP_STATUS_OK)
         status = report_advice_find(&model->advice, &source->names, reader, error);
     if (status == STEP_STATUS_OK && reader != NULL)
@@ -135,7 +135,7 @@ static enum step_status run(struct report_request *request, const char *path)
     struct input input;
     struct report_model model;
     bool is_at_peak = request->has_moment && request->moment.kind == HEAP_AT_PEAK;
-    sampled_traces_accept(is_at_peak ? "the moment 'peak'" : NULL);
+    request->selected.needs_all = is_at_peak ? "the moment 'peak'" : NULL;
     enum step_status status = input_open(&input, path, request->from, &request->selected);
     if (status != STEP_STATUS_OK)
         return status;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
 #include "converter/records/record_dump.h"
 #include "converter/sites/site_report.h"
@@ -38,7 +39,8 @@ static enum step_status read_references(struct site_reading *reading, const stru
     if (!reading->needs_references || input->source->content != TRACE_OF_GRAPHS)
         return STEP_STATUS_OK;
     const char *seekable_name = input->spool >= 0 ? input->spool_path : path;
-    enum step_status status = record_open(seekable_name, &reader, &seekable, &error);
+    enum step_status status =
+        record_open(seekable_name, NEEDS_ALL_OBJECTS, &reader, &seekable, &error);
     if (status == STEP_STATUS_OK)
         status = site_stores_count(reader, &reading->lives, &error);
     reading->report.has_references = status == STEP_STATUS_OK;

@@ -18,7 +18,6 @@ static const struct verb_help help = {
 
 enum step_status verb_sql(int argc, char **argv)
 {
-    sampled_traces_accept(NULL);
     bool as_csv = false, as_json = false;
     uint64_t limit_output = OUTPUT_LIMIT_DEFAULT;
     const struct option_row rows[] = {

@@ -183,7 +183,7 @@ static enum step_status add_up(const struct stats_options *options, const char *
     return report_no_memory();
 }
 
-static enum step_status run(const struct stats_options *options, const struct arguments *arguments)
+static enum step_status run(struct stats_options *options, const struct arguments *arguments)
 {
     const char *path = arguments->operands[0];
     struct input input;
@@ -192,7 +192,7 @@ static enum step_status run(const struct stats_options *options, const struct ar
                     options->baseline == NULL ? "add --baseline=TRACE" : NULL);
     if (status != STEP_STATUS_OK)
         return status;
-    sampled_traces_accept(options->lifetimes_in_bytes ? "--lifetimes=bytes" : NULL);
+    options->selected.needs_all = options->lifetimes_in_bytes ? "--lifetimes=bytes" : NULL;
     status = input_open(&input, path, options->from, &options->selected);
     if (status != STEP_STATUS_OK)
         return status;

@@ -106,7 +106,6 @@ static enum step_status run(const struct arguments *arguments, const struct watc
     struct watch_feed *feed = calloc(1, sizeof *feed);
     if (feed == NULL)
         return report_no_memory();
-    sampled_traces_accept(NULL);
     status = watch_feed_open(feed, target.path, &options->selected, options->cpu / 100, &error);
     if (status == STEP_STATUS_OK && watch_feed_is_sampled(feed) &&
         (options->by == WATCH_RATE || options->by == WATCH_CALLS))

@@ -397,7 +397,7 @@ static void drawing_titles(struct drawing *drawing, const struct drawing_layout 
         char title[32];
         snprintf(title, sizeof title, "%s%s%s%s%s", sorts ? (view->reversed ? "^" : "v") : "",
                  lives ? drawing_about(view) : "", layout->columns[i]->title, sampled ? " " : "",
-                 sampled ? estimate_range_title() : "");
+                 sampled ? estimate_range_title(view->feed->model.weights.sampling) : "");
         at += (size_t) snprintf(text + at, sizeof text - at, "%*s", (int) layout->columns[i]->width,
                                 title);
     }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/base/trace_files.h"
 #include "steptrace/live.h"
 
@@ -156,7 +157,12 @@ static enum step_status start_reading(struct watch_feed *feed, struct step_error
     watch_heap_reset(&feed->heap);
     feed->model.names = &feed->tail.names;
     sample_weights_reset(&feed->model.weights);
-    sample_weights_init(&feed->model.weights, feed->tail.sample_bytes);
+    if (feed->tail.sample_bytes == 0)
+        return STEP_STATUS_OK;
+    struct sampling *sampling = sampled_trace_sampling(feed->tail.path);
+    if (sampling == NULL)
+        return no_memory(error);
+    sample_weights_init(&feed->model.weights, feed->tail.sample_bytes, sampling);
     return STEP_STATUS_OK;
 }
 

@@ -177,7 +177,7 @@ static enum step_status open_ended(struct watch_heap *heap, const struct watch_t
                                    struct alloc_source **out, struct step_error *error)
 {
     struct step_reader *reader;
-    enum step_status status = open_with_given_definition(tail->path, &reader, error);
+    enum step_status status = open_with_given_definition(tail->path, NULL, &reader, error);
     if (status == STEP_STATUS_OK)
         status = stepfile_alloc_source_create(tail->path, reader, out, error);
     heap->reader = status == STEP_STATUS_OK ? reader : NULL;
@@ -192,8 +192,7 @@ enum step_status watch_heap_start_ordered(struct watch_heap *heap, const struct 
     event_selection_init(&everything);
     event_selection_mark_phases(&everything, &model->filter.selected);
     watch_heap_reset(heap);
-    estimates_forget(); /* a trace that has ended says more */
-    enum step_status status = open_with_given_definition(tail->path, &reader, error);
+    enum step_status status = open_with_given_definition(tail->path, NULL, &reader, error);
     if (status == STEP_STATUS_OK)
         status =
             stepfile_event_source_create(tail->path, reader, &everything, &heap->events, error);

@@ -316,7 +316,7 @@ static void weigh(struct watch_model *model, const struct trace_event *event,
     for (size_t i = 0; i < place->estimate_count; i++)
         sample_sums_weigh(event->kind == EVENT_OBJECT_ALLOC ? &place->estimates[i]->allocated
                                                             : &place->estimates[i]->freed,
-                          event->size, weight);
+                          event->size, weight, model->weights.sampling);
     model->no_memory |= model->weights.no_memory;
 }
 
@@ -330,7 +330,8 @@ static void weigh_pending(struct watch_model *model, const struct origin *origin
         if (estimates->look != model->look)
             estimates->pending = estimates->pending_freed = (struct sample_sums){.samples = 0};
         estimates->look = model->look;
-        sample_sums_weigh(is_birth ? &estimates->pending : &estimates->pending_freed, size, weight);
+        sample_sums_weigh(is_birth ? &estimates->pending : &estimates->pending_freed, size, weight,
+                          model->weights.sampling);
     }
 }
 
@@ -354,7 +355,8 @@ static void add_live(void *user, const struct live_object *object, double weight
     struct origin origin = origin_of(&known);
     const struct watch_place *place = place_of(model, &origin);
     for (size_t i = 0; i < place->estimate_count; i++)
-        sample_sums_weigh(&place->estimates[i]->live, object->size, weight);
+        sample_sums_weigh(&place->estimates[i]->live, object->size, weight,
+                          model->weights.sampling);
 }
 
 void watch_model_finish(struct watch_model *model)

@@ -65,7 +65,7 @@ void watch_sampled_lines(const struct watch_view *view,
     char text[ESTIMATE_TEXT], read[64] = "";
     if (!is_exact)
         snprintf(read, sizeof read, "  read: %.0f %%", 100 * watch_feed_progress(feed));
-    estimate_source_text(allocated->samples, feed->tail.sample_bytes, lines[0]);
+    estimate_source_text(allocated->samples, feed->model.weights.sampling, lines[0]);
     put_live(view, is_exact ? "" : "~", lines[1]);
     estimate_amount_text(allocated, text);
     snprintf(lines[2], WATCH_SAMPLED_TEXT, "allocated %s%s", text, read);

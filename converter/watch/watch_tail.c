@@ -163,7 +163,7 @@ static bool has_events(const struct watch_tail *tail)
 
 static enum step_status open_reader(struct watch_tail *tail, struct step_error *error)
 {
-    enum step_status status = open_with_given_definition(tail->path, &tail->reader, error);
+    enum step_status status = open_with_given_definition(tail->path, NULL, &tail->reader, error);
     if (status != STEP_STATUS_OK)
         return status;
     tail->decoder.names = &tail->names;

@@ -9,6 +9,7 @@
 
 #include "converter/base/byte_output.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/base/standard_input.h"
 #include "converter/formats/ctf/ctf_metadata.h"
 #include "converter/output/output_directory.h"
@@ -426,7 +427,7 @@ static enum step_status write_ctf(const struct format_job *job)
     struct step_error error = {.offset = STEP_NO_OFFSET};
     const struct record_selection selected = record_selection_of(job);
     enum step_status status =
-        record_open(job->input, &exporting.reader, &exporting.seekable, &error);
+        record_open(job->input, NEEDS_ALL_OBJECTS, &exporting.reader, &exporting.seekable, &error);
     if (status == STEP_STATUS_OK)
         status = record_filter_create(exporting.reader, &selected, &exporting.filter, &error);
     if (status == STEP_STATUS_OK)

@@ -24,6 +24,8 @@ static void test_properties(void)
         CU_ASSERT_EQUAL(sampled_interval_bytes("sampled", bad[i]), 0);
 }
 
+static const struct sampling plain = {.interval_bytes = INTERVAL};
+
 static void test_weights(void)
 {
     /* 1 / (1 - exp(-x)) of x = 1, 2^-16, 16 */
@@ -44,7 +46,7 @@ static void test_bounds(void)
                                       {100, 81.3639, 121.6272}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         double count = table[i][0];
-        struct estimate found = estimate_of(count, count, (uint64_t) count, 0);
+        struct estimate found = estimate_of(count, count, (uint64_t) count, 0, &plain);
         CU_ASSERT_DOUBLE_EQUAL(found.low, table[i][1], 0.02);
         CU_ASSERT_DOUBLE_EQUAL(found.high, table[i][2], 0.02);
     }
@@ -53,10 +55,9 @@ static void test_bounds(void)
 static void test_ends(void)
 {
     struct sample_sums none = {.samples = 0}, sure = {.samples = 0};
-    estimates_interval(INTERVAL);
     CU_ASSERT_EQUAL(estimate_objects(&none).value, 0);
     CU_ASSERT_TRUE(isinf(estimate_objects(&none).high));
-    sample_sums_weigh(&sure, UINT64_C(1) << 30, sample_weight(UINT64_C(1) << 30, INTERVAL));
+    sample_sums_weigh(&sure, UINT64_C(1) << 30, sample_weight(UINT64_C(1) << 30, INTERVAL), &plain);
     CU_ASSERT(estimate_objects(&sure).high > 1); /* or else small ones were not seen */
     sure = sample_sums_of_class(sure, step_text("a/B"));
     CU_ASSERT_EQUAL(estimate_objects(&sure).low, 1);
@@ -84,7 +85,7 @@ static struct sample_sums sample_run(const uint64_t *sizes, size_t count,
         if (distance > 0)
             continue;
         double weight = sample_weight(sizes[i], INTERVAL);
-        sample_sums_weigh(&sums, sizes[i], weight);
+        sample_sums_weigh(&sums, sizes[i], weight, &plain);
         sample_lives_weigh(lives, weight, (double) (i % 1000));
         distance = -log(uniform()) * INTERVAL;
     }
@@ -132,7 +133,8 @@ struct mixture {
 };
 
 /* Adds the samples of a group: each object is in the sample by itself. */
-static void sample_group(struct sample_sums *sums, const struct group *group)
+static void sample_group(struct sample_sums *sums, const struct group *group,
+                         struct sampling *sampling)
 {
     double weight = sample_weight(group->size, group->interval);
     double none = log1p(-1 / weight); /* of the probability that an object is not sampled */
@@ -140,11 +142,11 @@ static void sample_group(struct sample_sums *sums, const struct group *group)
         at += 1 + floor(log(uniform()) / none);
         if (at > (double) group->count)
             return;
-        sample_sums_weigh(sums, group->size, weight);
-        estimates_draw(group->interval);
+        sample_sums_weigh(sums, group->size, weight, sampling);
+        sampling_draw(sampling, group->interval);
     }
     for (uint64_t i = 0; i < group->count; i++)
-        sample_sums_weigh(sums, group->size, weight);
+        sample_sums_weigh(sums, group->size, weight, sampling);
 }
 
 /* Returns how many of `runs` intervals have the number of objects. */
@@ -154,12 +156,11 @@ static unsigned mixture_hits(const struct mixture *mixture, unsigned runs)
     for (unsigned run = 0; run < runs; run++) {
         struct sample_sums sums = {.samples = 0}, others = sums;
         double truth = 0;
-        estimates_forget();
-        estimates_interval(mixture->groups[0].interval);
+        struct sampling sampling = {.interval_bytes = mixture->groups[0].interval};
         for (size_t i = 0; i < GROUPS; i++) {
             truth += i < mixture->others ? 0 : (double) mixture->groups[i].count;
             if (mixture->groups[i].count > 0)
-                sample_group(i < mixture->others ? &others : &sums, &mixture->groups[i]);
+                sample_group(i < mixture->others ? &others : &sums, &mixture->groups[i], &sampling);
         }
         hits += estimate_contains(estimate_objects(&sums), truth);
     }
@@ -246,7 +247,7 @@ static void test_differences(void)
 static void test_differences_of_nothing(void)
 {
     struct sample_sums none = {.samples = 0}, one = {.samples = 0};
-    sample_sums_weigh(&one, 16, sample_weight(16, INTERVAL));
+    sample_sums_weigh(&one, 16, sample_weight(16, INTERVAL), &plain);
     struct estimate difference = estimate_difference(estimate_bytes(&one), estimate_bytes(&none));
     CU_ASSERT_TRUE(difference.low < 0 && difference.high > difference.value);
     difference = estimate_difference(estimate_bytes(&none), estimate_exactly(10));
@@ -261,26 +262,21 @@ static void test_differences_of_nothing(void)
 }
 
 /* Sums of weak samples get no surer than the distances of which there are few; objects that are
- * surely sampled do not depend on them. Last of all: it is for the whole process. */
+ * surely sampled do not depend on them, nor do those of another trace. */
 static void test_repeated_distances(void)
 {
-    struct sample_sums weak = {.samples = 0}, sure = {.samples = 0};
+    static const struct sampling repeating = {.interval_bytes = INTERVAL, .repeated = 0.01};
+    struct sample_sums weak = {.samples = 0}, sure = {.samples = 0}, other = {.samples = 0};
     for (int i = 0; i < 100000; i++) {
-        sample_sums_weigh(&weak, 16, sample_weight(16, INTERVAL));
-        sample_sums_weigh(&sure, 10 * INTERVAL, sample_weight(10 * INTERVAL, INTERVAL));
+        sample_sums_weigh(&weak, 16, sample_weight(16, INTERVAL), &repeating);
+        sample_sums_weigh(&other, 16, sample_weight(16, INTERVAL), &plain);
+        sample_sums_weigh(&sure, 10 * INTERVAL, sample_weight(10 * INTERVAL, INTERVAL), &repeating);
     }
-    struct estimate before = estimate_bytes(&sure);
-    estimates_forget();
-    CU_ASSERT_EQUAL(estimates_repeated(), 0);
-    estimates_repeat(0.01);
-    estimates_repeat(0.001);
-    CU_ASSERT_EQUAL(estimates_repeated(), 0.01);
-    struct estimate bytes = estimate_bytes(&weak), after = estimate_bytes(&sure);
+    struct estimate bytes = estimate_bytes(&weak), large = estimate_bytes(&sure);
     CU_ASSERT_DOUBLE_EQUAL(bytes.low / bytes.value, 0.814, 0.01); /* of 100 samples */
     CU_ASSERT_DOUBLE_EQUAL(bytes.high / bytes.value, 1.216, 0.01);
-    CU_ASSERT_DOUBLE_EQUAL(after.low / before.low, 1, 1e-4);
-    estimates_repeat_unknown();
-    CU_ASSERT(estimates_repeated() < 0);
+    CU_ASSERT(large.low / large.value > 0.9999);
+    CU_ASSERT_DOUBLE_EQUAL(estimate_bytes(&other).low / bytes.value, 0.994, 0.001);
 }
 
 /* A few samples that are left of many keep their variance, which the difference rounds away. */
@@ -288,10 +284,10 @@ static void test_few_left(void)
 {
     struct sample_sums all = {.samples = 0}, dead = {.samples = 0};
     for (int i = 0; i < 100000; i++) {
-        sample_sums_weigh(&all, 24, 1e7);
-        sample_sums_weigh(&dead, 24, 1e7);
+        sample_sums_weigh(&all, 24, 1e7, &plain);
+        sample_sums_weigh(&dead, 24, 1e7, &plain);
     }
-    sample_sums_weigh(&all, 24, 21);
+    sample_sums_weigh(&all, 24, 21, &plain);
     struct sample_sums left = sample_sums_without(&all, &dead);
     CU_ASSERT_EQUAL(left.samples, 1);
     CU_ASSERT_DOUBLE_EQUAL(left.objects_variance, 21 * 20, 1);

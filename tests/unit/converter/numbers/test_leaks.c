@@ -49,8 +49,10 @@ static void begin(struct program *program, uint64_t sample_interval_bytes)
         *frame = (struct trace_frame){.method_id = id, .known = true};
     }
     CU_ASSERT_FATAL(leak_tracker_init(&program->tracker, &program->source, false, NULL));
+    static struct sampling sampling;
     if (sample_interval_bytes != 0)
-        sample_weights_init(&program->tracker.heap.samples.weights, sample_interval_bytes);
+        sample_weights_init(&program->tracker.heap.samples.weights, sample_interval_bytes,
+                            &sampling);
 }
 
 /* Each turn ends in a collection.  The cache replaces its entry each time. */

@@ -19,6 +19,8 @@ static double weight_of(struct sample_weights *weights, uint8_t kind, uint64_t t
     return sample_weights_of(weights, &event);
 }
 
+static struct sampling sampling;
+
 static double weight_by(uint32_t interval_bytes)
 {
     return 1 / (1 - exp(-64.0 / interval_bytes));
@@ -27,7 +29,7 @@ static double weight_by(uint32_t interval_bytes)
 static void test_intervals(void)
 {
     struct sample_weights weights;
-    sample_weights_init(&weights, INTERVAL);
+    sample_weights_init(&weights, INTERVAL, &sampling);
     CU_ASSERT_DOUBLE_EQUAL(weight_of(&weights, EVENT_OBJECT_ALLOC, 1, 1, 0), weight_by(INTERVAL),
                            1e-3);
     CU_ASSERT_DOUBLE_EQUAL(weight_of(&weights, EVENT_OBJECT_ALLOC, 2, 2, 4096), weight_by(4096),
@@ -50,7 +52,7 @@ static enum step_status put(struct sample_weights *weights, uint64_t time_ns, ui
 static void test_damage(void)
 {
     struct sample_weights weights;
-    sample_weights_init(&weights, INTERVAL);
+    sample_weights_init(&weights, INTERVAL, &sampling);
     CU_ASSERT_EQUAL(put(&weights, 5, 1, 0), STEP_STATUS_CORRUPT);
     CU_ASSERT_EQUAL(put(&weights, 5, 1, LOTS + 1), STEP_STATUS_CORRUPT);
     CU_ASSERT_EQUAL(put(&weights, 5, 1, LOTS), STEP_STATUS_OK);
@@ -69,7 +71,7 @@ static void test_thresholds(void)
 {
     struct sample_weights weights;
     double live = 0, one = weight_by(INTERVAL);
-    sample_weights_init(&weights, INTERVAL);
+    sample_weights_init(&weights, INTERVAL, &sampling);
     CU_ASSERT_EQUAL(put(&weights, 10, 3, LOTS / 2), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(put(&weights, 30, 0, LOTS), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(put(&weights, 50, 9, LOTS / 8), STEP_STATUS_OK);
@@ -138,7 +140,7 @@ static double estimate_dead(uint64_t *seed)
     struct sample_weights weights;
     uint64_t threshold = LOTS;
     double dead = 0;
-    sample_weights_init(&weights, 1);
+    sample_weights_init(&weights, 1, &sampling);
     for (size_t i = 0; i < OBJECTS; i++) {
         uint64_t period = i % 5 == 0 ? 3 * PERIOD : PERIOD;
         all[i].lot = random_number(seed) >> 11;

@@ -63,7 +63,8 @@ static void test_samples(void)
     struct watch_model *model = make_model(&names);
     struct trace_event early = alloc_of(1, 1000, 7, 10), late = alloc_of(2, 1000, 7, 20);
     struct trace_event dead_early = free_of(1, 30), dead_late = free_of(2, 40);
-    sample_weights_init(&model->weights, 1000);
+    static struct sampling sampling;
+    sample_weights_init(&model->weights, 1000, &sampling);
     early.drawn_bytes = 500; /* 1 / (1 - 1 / e^2) = 1.157 objects */
     watch_model_put(model, &dead_early);
     watch_model_put(model, &early);

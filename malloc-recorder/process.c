@@ -226,6 +226,7 @@ void process_follow(void)
 __attribute__((constructor)) static void start_with_program(void)
 {
     recorder_prepare();
+    recorder_report_sanitizer();
 }
 
 /* The program's exit functions have run; destructors of libraries are running.  A handler

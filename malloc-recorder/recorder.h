@@ -91,6 +91,7 @@ struct recorder {
     bool is_fork;           /* a fork of a recorded process */
     uint64_t parent_id;     /* process id of the parent */
     uint64_t fork_stamp;    /* in ticks of the parent; 0: unknown */
+    const char *sanitizer;  /* in the program, which is then not recorded; or NULL */
     struct recording *last; /* the current recording; also visible in a forked child */
 };
 
@@ -132,6 +133,9 @@ uint64_t recorder_stamp(void);
 
 /* Finds the real functions, and starts the recording if it is due.  Any thread, any time. */
 void recorder_prepare(void);
+/* Reports, once the libraries are initialised, that a sanitizer keeps this process from being
+ * recorded. */
+void recorder_report_sanitizer(void);
 /* Ends the recording of this process, if there is one, and waits until the trace is complete. */
 void recorder_stop(const char *end);
 

@@ -17,6 +17,7 @@
 
 #include "capture/detached.h"
 #include "capture/log.h"
+#include "malloc-recorder/allocator_order.h"
 #include "malloc-recorder/import_slots.h"
 #include "malloc-recorder/interpose.h"
 #include "malloc-recorder/malloc_probes.h"
@@ -216,9 +217,24 @@ static bool make_absolute(char *name)
     return (size_t) snprintf(name + used, OPTION_TEXT - used, "/%s", relative) < OPTION_TEXT - used;
 }
 
+/* Returns false, after reporting why, if the program's allocations would not be seen. */
+static bool is_seen(void)
+{
+    const char *sanitizer = recorder.sanitizer;
+    const char *front = sanitizer == NULL ? allocator_in_front() : NULL;
+    if (sanitizer != NULL)
+        log_message("%s is in this program, and no recorder works beside it: nothing is recorded",
+                    sanitizer);
+    if (front != NULL)
+        log_message("%s has malloc() and stands before the recorder: nothing is recorded (a "
+                    "library comes behind libmalloctracer.so in LD_PRELOAD)",
+                    front);
+    return sanitizer == NULL && front == NULL;
+}
+
 static bool begin(struct recording *recording, const char *text)
 {
-    if (!options_parse_shared(&recording->options, text))
+    if (!options_parse_shared(&recording->options, text) || !is_seen())
         return false;
     if (!make_absolute(recording->options.file)) {
         log_message("%s: cannot be found from every directory", recording->options.file);
@@ -267,6 +283,17 @@ static void start(void)
     atomic_store(&recorder_hot.state, recording != NULL ? STATE_ON : STATE_OFF);
 }
 
+void recorder_report_sanitizer(void)
+{
+    struct own_mode own;
+    if (recorder.sanitizer == NULL)
+        return;
+    own_mode_enter(&own);
+    log_only_to_this_stderr();
+    create(); /* no recording, see is_seen() */
+    own_mode_leave(&own);
+}
+
 static void start_pending(void)
 {
     int pending = STATE_PENDING;
@@ -305,9 +332,19 @@ static void clear_page_in_forks(void)
         recorder.is_wiped_in_forks = madvise(page, sizeof recorder_hot, MADV_WIPEONFORK) == 0;
 }
 
+/* Beside a sanitizer, only functions that it does not intercept may be called until it has
+ * started, which the constructor waits for. */
 static void resolve(void)
 {
     recorder_local.mode = MODE_OWN;
+    recorder.sanitizer = sanitizer_find();
+    if (recorder.sanitizer != NULL) {
+        find_real();
+        recorder.is_resolved = true;
+        atomic_store(&recorder_hot.state, STATE_OFF);
+        recorder_local.mode = MODE_PROGRAM;
+        return;
+    }
     clear_page_in_forks();
     log_only_to_this_stderr();
     find_real();

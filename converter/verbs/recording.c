@@ -199,42 +199,6 @@ bool recording_file_name(const char *output, char *name, size_t size)
 
 #define COMMAND_NOT_STARTED 127
 
-/* Looks for the loader that a program of 64 bits asks for. */
-static void find_loader(int file, const Elf64_Ehdr *header, struct elf_kind *kind)
-{
-    for (unsigned i = 0; i < header->e_phnum; i++) {
-        Elf64_Phdr part;
-        char name[PATH_MAX];
-        off_t place = (off_t) (header->e_phoff + i * sizeof part);
-        if (pread(file, &part, sizeof part, place) != sizeof part)
-            return;
-        if (part.p_type != PT_INTERP)
-            continue;
-        ssize_t length = pread(file, name, sizeof name - 1, (off_t) part.p_offset);
-        name[length > 0 ? length : 0] = '\0';
-        kind->is_musl = strstr(name, "/ld-musl-") != NULL;
-        return;
-    }
-    kind->is_static = true;
-}
-
-bool elf_kind_read(const char *path, struct elf_kind *kind)
-{
-    Elf64_Ehdr header;
-    int file = input_file_open(path, INPUT_REGULAR, NULL);
-    bool is_elf = file >= 0 && pread(file, &header, sizeof header, 0) == sizeof header &&
-                  memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
-    if (is_elf) {
-        *kind = (struct elf_kind){header.e_ident[EI_CLASS], header.e_ident[EI_DATA],
-                                  header.e_machine, false, false};
-        if (kind->class == ELFCLASS64)
-            find_loader(file, &header, kind);
-    }
-    if (file >= 0)
-        close(file);
-    return is_elf;
-}
-
 bool command_find(const char *command, char *path, size_t size)
 {
     const char *directories = getenv("PATH");
@@ -257,6 +221,12 @@ enum step_status command_fail(const char *verb, const char *what, const char *wh
 }
 
 static volatile sig_atomic_t child_process;
+static int child_signal;
+
+int command_signal(void)
+{
+    return child_signal;
+}
 
 /* What the terminal sends has reached the child too. */
 static void pass_on(int number, siginfo_t *from, void *context)
@@ -275,7 +245,8 @@ static void wait_for(pid_t child)
         ended = waitpid(-1, &status, 0);
     while (ended != child && (ended >= 0 || errno == EINTR));
     child_process = 0;
-    verb_exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    child_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    verb_exit_code = child_signal != 0 ? 128 + child_signal : WEXITSTATUS(status);
 }
 
 enum step_status command_run(const char *verb, char **words, bool (*prepare)(const void *user),

@@ -4,7 +4,6 @@
 #ifndef CONVERTER_VERBS_RECORDING_H
 #define CONVERTER_VERBS_RECORDING_H
 
-#include <elf.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,26 +55,15 @@ bool recording_overwrites(const struct recording_options *options);
 /* Returns OK if a JVM's trace may have this name, and not that of a page or of another format,
  * which a recorder does not write; else reports it and returns INVALID. */
 enum step_status recording_check_name(const struct arguments *arguments, const char *output);
-/* Doubles each % of a path, as recorders want it; `escaped` has room for 2 * PATH_MAX bytes. */
 /* Writes the value of the agent's option file= for an output of this working directory: an absolute
  * name, in which only the output's own % sequences are the agent's.  Returns false, with a message,
  * if a comma would begin another option, or the name is too long. */
 bool recording_file_name(const char *output, char *name, size_t size);
+/* Doubles each % of a path, as recorders want it; `escaped` has room for 2 * PATH_MAX bytes. */
 void escape_percents(const char *path, char *escaped);
 
 /* ---- the command that is recorded, and its program ---- */
 
-/* Identification in the header of ELF files. */
-struct elf_kind {
-    unsigned char class; /* ELFCLASS64 */
-    unsigned char order; /* ELFDATA2LSB */
-    Elf64_Half machine;  /* EM_X86_64 */
-    bool is_musl;        /* the program uses musl's loader */
-    bool is_static;      /* of 64 bits, and uses no loader */
-};
-
-/* Returns false if the file is none of ELF. */
-bool elf_kind_read(const char *path, struct elf_kind *kind);
 /* Searches like execvp(). */
 bool command_find(const char *command, char *path, size_t size);
 /* Reports what a verb cannot do.  Returns IO. */
@@ -86,6 +74,8 @@ enum step_status command_fail(const char *verb, const char *what, const char *wh
  * the command could not be started. */
 enum step_status command_run(const char *verb, char **words, bool (*prepare)(const void *user),
                              const void *user, pid_t *process);
+/* Returns the signal that ended the last command, or 0. */
+int command_signal(void);
 
 /* ---- report pages and summaries of traces that have just been recorded ---- */
 

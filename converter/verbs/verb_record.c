@@ -12,6 +12,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/output/output_signals.h"
+#include "converter/verbs/elf_program.h"
 #include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 

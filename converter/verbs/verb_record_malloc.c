@@ -8,6 +8,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "converter/verbs/elf_program.h"
 #include "converter/verbs/recorded_traces.h"
 #include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
@@ -22,8 +23,8 @@ static const struct verb_help help = {
     "With %p (the process id) in OUT, every process that the program starts writes a\n"
     "trace, and a list of them is written; without %p only the program itself is\n"
     "recorded. After exec, the new program writes its own trace, OUT-2. The exit status\n"
-    "is that of the program. Statically linked programs and programs with special\n"
-    "privileges cannot be recorded.\n"};
+    "is that of the program. Statically linked programs, programs with special\n"
+    "privileges, with a malloc of their own or with a sanitizer cannot be recorded.\n"};
 
 struct recording {
     const char *output;
@@ -99,17 +100,44 @@ static bool has_special_rights(const char *path)
                                         getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
+static bool find_program(const char *command, char *path)
+{
+    char found[PATH_MAX];
+    return command_find(command, found, sizeof found) && realpath(found, path) != NULL;
+}
+
+/* Returns false, after reporting why, if it is known before the program runs that no call of it
+ * would be recorded. */
+static bool can_be_recorded(const char *command)
+{
+    char path[PATH_MAX];
+    enum elf_allocator allocator =
+        find_program(command, path) ? elf_allocator_find(path) : ELF_ALLOCATOR_OTHER;
+    if (allocator == ELF_ALLOCATOR_SANITIZER)
+        fail(path, "is built with a sanitizer (-fsanitize=address, thread, memory or hwaddress), "
+                   "and no recorder works beside one: build it without");
+    if (allocator == ELF_ALLOCATOR_OWN)
+        fail(path, "has a malloc() of its own, which no recorder gets in front of");
+    return allocator == ELF_ALLOCATOR_OTHER;
+}
+
+/* A program that failed keeps its exit status. */
 static enum step_status fail_without_trace(const char *command)
 {
-    char found[PATH_MAX], path[PATH_MAX];
+    char path[PATH_MAX], reason[128] = "left no trace";
     struct elf_kind kind;
-    bool is_known = command_find(command, found, sizeof found) && realpath(found, path) != NULL;
+    bool is_known = find_program(command, path);
+    if (command_signal() != 0)
+        snprintf(reason, sizeof reason, "left no trace: it was ended by signal %d (%s)",
+                 command_signal(), strsignal(command_signal()));
     if (is_known && has_special_rights(path))
-        return fail(path, "left no trace: it has special rights (set-user-id, set-group-id or "
-                          "capabilities), and the system lets no recorder into such a program");
-    if (is_known && elf_kind_read(path, &kind) && kind.is_static)
-        return fail(path, "left no trace: it is linked statically, and no recorder gets into it");
-    return fail(command, "left no trace");
+        fail(path, "left no trace: it has special rights (set-user-id, set-group-id or "
+                   "capabilities), and the system lets no recorder into such a program");
+    else if (is_known && elf_kind_read(path, &kind) && kind.is_static)
+        fail(path, "left no trace: it is linked statically, and no recorder gets into it");
+    else
+        fail(command, reason);
+    return verb_exit_code != 0 ? STEP_STATUS_OK : STEP_STATUS_IO;
 }
 
 static enum step_status record(struct recording *recording, const struct arguments *arguments)
@@ -127,6 +155,8 @@ static enum step_status record(struct recording *recording, const struct argumen
                     "cannot be found; --library=PATH or STEPTRACE_MALLOC_LIBRARY names it");
     if (strpbrk(library, ": ") != NULL)
         return fail(library, "LD_PRELOAD takes no colon and no space in a path");
+    if (!can_be_recorded(command[0]))
+        return STEP_STATUS_IO;
     recording->library = library;
     recording->traces.overwrite = recording_overwrites(&recording->options);
     recording->traces.mode = recording_mode(&recording->options);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Allocates 1000 blocks and returns 5; with OWN_MALLOC, from an allocator of its own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef OWN_MALLOC
+static _Alignas(16) char heap[8 << 20];
+static size_t used;
+
+void *malloc(size_t size)
+{
+    size_t *block = (size_t *) (heap + used);
+    used += (size + 31) / 16 * 16;
+    if (used > sizeof heap)
+        abort();
+    *block = size;
+    return block + 2;
+}
+
+void free(void *block)
+{
+    (void) block;
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return malloc(count * size);
+}
+
+void *realloc(void *block, size_t size)
+{
+    void *moved = malloc(size);
+    if (block != NULL)
+        memcpy(moved, block, size < ((size_t *) block)[-2] ? size : ((size_t *) block)[-2]);
+    return moved;
+}
+#endif
+
+int main(void)
+{
+    static void *blocks[1000];
+    void *(*volatile allocate)(size_t) = malloc; /* by its address, as tables of functions do */
+    for (int i = 0; i < 1000; i++)
+        blocks[i] = allocate(1237);
+    puts("done");
+    return blocks[999] != NULL ? 5 : 6;
+}

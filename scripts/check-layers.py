@@ -10,6 +10,7 @@ if what it calls lies below it; a file that has two layers in it is two files.  
 other object uses, tests included, but for those of the public headers.
 Only the modules of OPENERS open, make, rename or remove files: so what keeps others from leading them elsewhere stands in one place.
 One file of the agent clears exceptions: another could clear one of the program's.
+Calls that wait stand in the tables of docs/hotspot-internals.md, "Waits", each with its limit, as `file`: call, or call and number.
 """
 import os
 import re
@@ -52,6 +53,15 @@ OPENERS = {  # files, or folders, that do any of these, each with the reason
     "malloc-recorder/": "the trace, its live file, and the program's own files",
 }
 
+WAITS_PAGE = "docs/hotspot-internals.md"
+WAITING = set("""poll ppoll select pselect epoll_wait epoll_pwait nanosleep clock_nanosleep usleep sleep sched_yield flock lockf
+    waitpid wait wait3 wait4 waitid pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait pthread_join
+    pthread_timedjoin_np pthread_barrier_wait sem_wait sem_timedwait sem_clockwait accept accept4 connect recv recvfrom recvmsg
+    sigwait sigwaitinfo sigtimedwait sigsuspend pause system popen pclose getaddrinfo thrd_join thrd_sleep cnd_wait cnd_timedwait
+    mtx_lock mtx_timedlock tcdrain msgrcv mq_receive getch futex_wait futex_gate_wait""".split())
+NEVER_WAITS = r"WNOHANG|MSG_DONTWAIT|^poll\(.*, 0\)"  # calls of these with such an argument
+PRIMITIVES = {"capture/futex.h": "futex_wait(), which callers are asked about"}
+
 UNCALLED = {  # global functions that no other object uses, each with the reason
     "native_method_entered": "the assembly of native_methods.c calls it",
     "native_method_left": "the same",
@@ -90,8 +100,8 @@ def symbols(*paths):
     return re.findall(r"([\w.-]+)\.[cS]\.o\]?: (\S+) (\w)", listed)
 
 
-def openers(build):
-    """Files of ours whose object calls any of OPENING, with the calls."""
+def object_calls(build, functions):
+    """Files of ours whose object calls any of the functions, with the calls."""
     objects, calls = {}, {}
     for where, _, names in os.walk(build):
         folder, found, below = os.path.relpath(where, build).partition("/CMakeFiles/")
@@ -100,15 +110,61 @@ def openers(build):
             if name.endswith(".c.o") and os.path.exists(path):
                 objects[f"{where}/{name}"] = path.removesuffix(".c")
     listed = subprocess.run(["nm", "-A", "-u", "-P", *objects], check=True, text=True, stdout=subprocess.PIPE).stdout
-    for found, name in re.findall(r"^(.*?): (?:__)?(\w+?)(?:64)?(?:_2)?(?:@\S*)? U", listed, re.M):
-        if name in OPENING:
+    for found, name in re.findall(r"^(.*?): (?:__)?(\w+?)(?:64)?(?:_2|_chk)?(?:@\S*)? U", listed, re.M):
+        if name in functions:
             calls.setdefault(objects[found], set()).add(name)
     return calls
 
 
+def calls_that_wait(text):
+    """Each call of WAITING in C text, with its arguments, but for those that never wait."""
+    text = re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\])*"', "", text, flags=re.S)
+    for call in re.finditer(r"(?<![\w.>])(\w+)\(", text):
+        if call[1] not in WAITING or re.search(rf"^static [\w *]*\b{call[1]}\(", text, re.M):
+            continue  # the file's own function may have such a name
+        end, open_ones = call.end(), 1
+        while open_ones and end < len(text):
+            open_ones += (text[end] == "(") - (text[end] == ")")
+            end += 1
+        if not re.search(NEVER_WAITS, re.sub(r"\s+", " ", text[call.start():end])):
+            yield call[1]
+
+
+def waits_said():
+    """How often each call of each file stands in the tables."""
+    section = re.search(r"^## Waits\n(.*?)^## ", read(WAITS_PAGE), re.S | re.M)[1]
+    said = {}
+    for path, calls in re.findall(r"`([\w./-]+\.[ch])`: (\w+(?: \d)?(?:, \w+(?: \d)?)*)", section):
+        for name, times in re.findall(r"(\w+)(?: (\d))?", calls):
+            if name in WAITING:
+                said[path, name] = said.get((path, name), 0) + int(times or 1)
+    return said
+
+
+def wait_faults(build):
+    """Calls that wait and are not in the tables; waits that an object has and its source does not show."""
+    said, found = waits_said(), {}
+    for top in TOPS:
+        for folder, _, names in os.walk(top):
+            for name in (n for n in names if n.endswith((".c", ".h")) and f"{folder}/{n}" not in PRIMITIVES):
+                text = read(f"{folder}/{name}")
+                if re.search(r"F_(OFD_)?SETLKW", text):
+                    yield f"{folder}/{name}: F_SETLKW waits without a limit: F_SETLK"
+                for call in calls_that_wait(text):
+                    found[f"{folder}/{name}", call] = found.get((f"{folder}/{name}", call), 0) + 1
+    for path, name in sorted(said.keys() | found.keys()):
+        times, rows = found.get((path, name), 0), said.get((path, name), 0)
+        if times != rows:
+            yield f"{path}: {name}(), {times} calls, {rows} in the tables of waits: {WAITS_PAGE}"
+    for path, calls in object_calls(build, WAITING).items():
+        text = read(f"{path}.c")
+        for name in sorted(n for n in calls if not re.search(rf"\b{n}\(", text)):
+            yield f"{path}.c: {name}() comes with a macro or a header: call it where it can be seen"
+
+
 def opener_faults(build):
     unused = set(OPENERS)
-    for path, calls in sorted(openers(build).items()):
+    for path, calls in sorted(object_calls(build, OPENING).items()):
         entries = {entry for entry in OPENERS if path == entry or (entry.endswith("/") and path.startswith(entry))}
         unused -= entries
         if not entries:
@@ -195,7 +251,7 @@ def main():
         found = set(circles_of_calls(sys.argv[1], targets))
         faults += [f"a circle of calls in {circle}" for circle in sorted(found - set(KNOWN_CIRCLES))]
         faults += [f"no circle of calls any more in {circle}" for circle in sorted(set(KNOWN_CIRCLES) - found)]
-        faults += opener_faults(sys.argv[1])
+        faults += [*opener_faults(sys.argv[1]), *wait_faults(sys.argv[1])]
         faults += [f"{path}: {name}() is global, and no other file uses it"
                    for name, path in uncalled(sys.argv[1], targets, files) if name not in UNCALLED]
     print(*faults, f"{len(uses)} layers, {len(faults)} faults", sep="\n")

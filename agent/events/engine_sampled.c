@@ -54,13 +54,21 @@ static void sample_rate_begin(const struct session *session)
                                                   : session->options.sample_bytes);
 }
 
+static bool try_to_be_busy(void *unused)
+{
+    (void) unused;
+    return !atomic_exchange(&sampling.busy, true);
+}
+
+/* A thread that changes the interval may have been suspended in the call: it goes on then with the
+ * interval of a trace that has ended, which nobody sees. */
 static void sample_rate_end(void)
 {
     atomic_store(&sampling.rate, 0);
-    while (atomic_exchange(&sampling.busy, true))
-        sched_yield();
+    bool is_mine = succeeds_within(try_to_be_busy, NULL, PATIENCE_NS);
     (*tracer.jvmti)->SetHeapSamplingInterval(tracer.jvmti, (jint) OPTION_SAMPLE_DEFAULT);
-    atomic_store(&sampling.busy, false);
+    if (is_mine)
+        atomic_store(&sampling.busy, false);
 }
 
 /* Returns the interval that would have given `rate` samples a second. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,9 +20,13 @@
 
 /* ---- the driver's process ---- */
 
-static void become_driver(const char *program, const char *library, int file)
+/* The driver ends with `replay`, whatever ends that: else it would wait for its next piece. */
+static void become_driver(const char *program, const char *library, int file, pid_t replay)
 {
     char number[16];
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != replay)
+        _exit(127);
     snprintf(number, sizeof number, "%d", dup(file)); /* a descriptor without close-on-exec */
     if (library[0] != '\0')
         setenv("LD_PRELOAD", library, 1);
@@ -45,11 +50,12 @@ static enum step_status replay_process_start(struct replay_process *process, con
 {
     process->has_ended = false;
     fflush(NULL);
+    const pid_t self = getpid();
     process->id = fork();
     if (process->id < 0)
         return system_error(error, "the driver");
     if (process->id == 0)
-        become_driver(program, library, file);
+        become_driver(program, library, file, self);
     return STEP_STATUS_OK;
 }
 

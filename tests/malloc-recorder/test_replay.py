@@ -4,14 +4,17 @@ import csv
 import io
 import json
 import os
+import signal
 import struct
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 
 import native
-from native import counts, program, record, records, run, steptrace
+from native import STEPTRACE, counts, program, record, records, run, steptrace
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.append(os.path.join(TESTS, 'cli'))
@@ -171,6 +174,35 @@ alloc 4096 10''')
             self.assertEqual(result['calls'], 3)
             self.assertGreaterEqual(result['allocators'][0]['wall_ns'], 250e6)
             self.assertLess(result['allocators'][0]['wall_ns'], 4000e6)
+
+    def test_killed(self):
+        """The driver does not wait for the trace's next call when nobody waits for its result any more."""
+        with open(self.path('hours.hatf.txt'), 'w') as file:
+            file.write('alloc 4096 10 0 1 0 0\nfree 4096 0 0 1 0 7200000000000\n')
+        with subprocess.Popen([STEPTRACE, 'replay', self.path('hours.hatf.txt'), '-a', COUNTING, '--pace=trace']) as process:
+            drivers = []
+            while not any(self.is_driver(child) for child in drivers):
+                self.assertIsNone(process.poll())
+                time.sleep(0.01)
+                with open(f'/proc/{process.pid}/task/{process.pid}/children') as file:
+                    drivers = file.read().split()
+            process.kill()
+        for _ in range(3000):
+            if not any(self.is_driver(child) for child in drivers):
+                return
+            time.sleep(0.01)
+        for child in filter(self.is_driver, drivers):
+            os.kill(int(child), signal.SIGKILL)
+        self.fail('a driver goes on without its replay')
+
+    @staticmethod
+    def is_driver(process):
+        """The one with the allocator: there is another one before, which measures its own cost."""
+        try:
+            with open(f'/proc/{process}/maps') as file:
+                return os.path.basename(COUNTING) in file.read()
+        except OSError:
+            return False
 
     def test_as_called(self):
         """A calloc is a calloc, and what was aligned is aligned, in whatever format."""

@@ -252,22 +252,35 @@ static bool frames_are_gone(const struct graph_moment *graph)
            graph->replay.snapshot != 0 && end != NULL && strcmp(end, "vm-death") == 0;
 }
 
-/* Adds objects without a known holder as roots; after a snapshot, only those that it reached. */
+/* Adds objects without a known holder as roots; after a snapshot, only those that it reached.
+ * `is_known` says which nodes are roots already. */
+static bool add_unknown_roots(struct graph_moment *graph, uint32_t kind, bool *is_known)
+{
+    const struct object_graph *objects = &graph->replay.graph;
+    for (size_t i = 0; i < graph->known_count; i++)
+        is_known[graph->roots[i].node] = true;
+    for (uint32_t i = GRAPH_FIRST_NODE; i < objects->node_count; i++) {
+        const struct graph_node *node = &objects->nodes[i];
+        if (node->object == 0 || node->strong != 0 || is_known[i] ||
+            (graph->is_snapshot && (node->edges.flags[0] & GRAPH_REACHED) == 0))
+            continue;
+        if (!add_root(graph, i, kind, 0))
+            return false;
+    }
+    return true;
+}
+
 static bool add_frames(struct graph_moment *graph)
 {
     bool are_gone = frames_are_gone(graph);
+    bool *is_known = calloc(graph->replay.graph.node_count + 1, sizeof *is_known);
     graph->known_count = graph->root_count;
-    const struct object_graph *objects = &graph->replay.graph;
-    for (uint32_t i = GRAPH_FIRST_NODE; i < objects->node_count; i++) {
-        const struct graph_node *node = &objects->nodes[i];
-        if (node->object == 0 || node->strong != 0 ||
-            (graph->is_snapshot && (node->edges.flags[0] & GRAPH_REACHED) == 0))
-            continue;
-        if (!add_root(graph, i, are_gone ? GRAPH_ROOT_UNCOLLECTED : GRAPH_ROOT_FRAME, 0))
-            return false;
-    }
+    bool added =
+        is_known != NULL &&
+        add_unknown_roots(graph, are_gone ? GRAPH_ROOT_UNCOLLECTED : GRAPH_ROOT_FRAME, is_known);
+    free(is_known);
     graph->keeper_count = are_gone ? graph->known_count : graph->root_count;
-    return true;
+    return added;
 }
 
 /* ---- life cycle ---- */

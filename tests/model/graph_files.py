@@ -2,9 +2,11 @@
 """Heap dumps of programs whose objects refer to each other, each read by a reader of its own (docs/formats/hprof.md, heapdump.md)."""
 import collections
 
+import elephant_reader
+import graph_of
 import hprof_reader
 from graph_world import ARRAY, FIELDS, GLOBAL, MONITOR, REFERENT, SYSTEM_CLASS
-from graphs import choose_case
+from graphs import choose_case, graph_case
 from protobuf_reader import tables
 from registry import check
 
@@ -85,3 +87,22 @@ def heapdump(case):
     case.same("slots of each class", {kind: len(places) for kind, places in of_class.items()}, dict.fromkeys(of_class, 1))
     roots = {starts[tables(value)[1][0]] for value in dump[2]}
     case.same("roots", roots, graph.known | graph.frames)
+
+
+@check
+def elephant(case):
+    """The lines lead to the references of the end, as stores and the snapshot at the start have them; each line fits those before."""
+    world = graph_case(case)
+    if not world.objects:
+        return False
+    replay = graph_of.Replay(world)
+    for record in world.records:
+        if record.kind != "snapshot" or record.values[1] == "start":
+            replay.put(record)
+    case.run("convert", case.trace, "-o", case.path("out.et"))
+    found = elephant_reader.Elephant(case.path("out.et/trace"))
+    living = {o: {number: t for (_, number), t in edges.items() if t in replay.edges and t} for o, edges in replay.edges.items()}
+    case.same("references", {o: {place: t for place, t in edges.items() if t} for o, edges in found.living().items()}, living)
+    case.same_rows("deaths", found.dead, [o.number for o in world.objects if o.died is not None])
+    starts = [r for r in world.records if r.kind == "snapshot" and r.values[1] == "start"]
+    case.same("roots", set(found.roots), {target for r in starts for target, _, _ in r.values[3]})

@@ -70,5 +70,7 @@ const char *trace_gap(const struct step_reader *reader, char *text)
     if (files != NULL)
         return files;
     const char *early = trace_gap_early(step_reader_property(reader, "end"));
-    return early != NULL ? early : trace_gap_dropped(step_reader_property(reader, "dropped"), text);
+    if (early == NULL)
+        early = trace_gap_dropped(step_reader_property(reader, "dropped"), text);
+    return early != NULL ? early : step_reader_property(reader, TRACE_INCOMPLETE);
 }

@@ -14,8 +14,12 @@ enum { TRACE_GAP_ROOM = 160 };
 /* A property of joined files, for people: which are missing, damaged or still being written. */
 #define TRACE_FILES_GAPS "file-set-gaps"
 
+/* A property, for people: what the agent could not record. */
+#define TRACE_INCOMPLETE "incomplete"
+
 /* Returns a sentence for a trace that is still being written, was not closed, ended before its
- * program, or lost events; NULL if it is complete.  `text` provides TRACE_GAP_ROOM bytes for it. */
+ * program, lost events, or lacks what could not be recorded; NULL if it is complete.  `text`
+ * provides TRACE_GAP_ROOM bytes for it. */
 const char *trace_gap(const struct step_reader *reader, char *text);
 /* Describes lost events.  `dropped` is the value of the property of that name, or NULL. */
 const char *trace_gap_dropped(const char *dropped, char *text);

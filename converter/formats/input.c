@@ -363,6 +363,15 @@ static bool report_lost(const struct event_source *source)
     return count > 0;
 }
 
+/* Reports what the agent could not record.  Returns true if there is any. */
+static bool report_incomplete(const struct event_source *source)
+{
+    const char *what = event_source_property(source, TRACE_INCOMPLETE).unshown;
+    if (what != NULL)
+        report_line("%s: the trace is incomplete: %s", source->path, what);
+    return what != NULL;
+}
+
 static void report_patterns(struct input *input)
 {
     const struct event_source *source = input->source;
@@ -392,7 +401,8 @@ enum step_status input_report_damage(struct input *input)
                     input->unknown_frees);
     bool lost = report_lost(source);
     input->is_damaged = count > 0 || !summary.whole || input->unknown_frees > 0 || lost;
-    return input->is_damaged ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
+    bool incomplete = report_incomplete(source);
+    return input->is_damaged || incomplete ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }
 
 void input_close(struct input *input)

@@ -20,7 +20,7 @@ struct input {
     int spool; /* standard input, copied to a file; -1: none */
     size_t damage_reported;
     uint64_t unknown_frees; /* frees of objects without an allocation */
-    bool is_damaged;
+    bool is_damaged;        /* more than incomplete by what the agent could not record */
     bool is_unmatched_reported;
     /* state of the progress display */
     bool shows_progress;

@@ -135,18 +135,13 @@ static void print_end(void)
 }
 
 /* Reports methods and classes that the agent could not instrument. */
-static void print_not_probed(const struct check_run *run)
+static void print_not_probed(void)
 {
     uint64_t classes = check.classes_not_probed, methods = check.methods_not_probed;
     if (classes + methods > 0)
         printf("%" PRIu64 " classes and %" PRIu64 " methods have no probes, and what they do is "
                "missing (steptrace info names them)\n",
                classes, methods);
-    if (!trace_text_is_there(run->incomplete))
-        return;
-    printf("the trace is incomplete: ");
-    trace_text_print(run->incomplete, stdout);
-    putchar('\n');
 }
 
 static void put_verdict(struct check_run *run, bool is_damaged)
@@ -179,7 +174,7 @@ static void print_verdict(struct check_run *run, bool is_damaged)
     }
     check_run_print_rules(run);
     print_end();
-    print_not_probed(run);
+    print_not_probed();
     if (count > 0)
         printf("%" PRIu64 " events: %" PRIu64 " %s\n", events, count, breaches(count));
     else
@@ -265,7 +260,7 @@ enum step_status check_events(struct check_run *run)
     run->rule_end = CHECK_RULE_COUNT + 1;
     run->rule_text = check_rule_text;
     run->has_numbers = true;
-    run->incomplete = event_source_property(source, "incomplete");
+    run->incomplete = event_source_property(source, TRACE_INCOMPLETE);
     enum step_status status = check_run_judge(run, read_events(run->input), print_verdict);
     if (status == STEP_STATUS_OK && ends_before_program())
         status = STEP_STATUS_CUT;

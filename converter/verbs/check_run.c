@@ -6,14 +6,15 @@
 
 #include "converter/base/error_report.h"
 
-/* Reports that the agent's self-test failed while recording (docs/hotspot-internals.md, canary). */
-static enum step_status report_doubts(const struct input *input, enum step_status status)
+/* Reports that the agent's self-test failed while recording (docs/hotspot-internals.md, canary).
+ * Returns true if it did. */
+static bool report_doubts(const struct input *input)
 {
     const char *fault = event_source_property(input->source, "internals-fault").unshown;
-    if (fault == NULL)
-        return status;
-    report_line("%s: events before the agent noticed may be wrong: %s", input->source->path, fault);
-    return STEP_STATUS_CORRUPT;
+    if (fault != NULL)
+        report_line("%s: events before the agent noticed may be wrong: %s", input->source->path,
+                    fault);
+    return fault != NULL;
 }
 
 bool check_run_prints(struct check_run *run)
@@ -39,10 +40,10 @@ enum step_status check_run_judge(struct check_run *run, enum step_status status,
             check_run_put_verdict(run, "failed", 0);
         return status;
     }
-    status = report_doubts(run->input, input_report_damage(run->input));
-    print_verdict(run, status != STEP_STATUS_OK);
-    bool is_bad = check_run_breach_count(run) > 0 || trace_text_is_there(run->incomplete);
-    return is_bad ? STEP_STATUS_CORRUPT : status;
+    status = input_report_damage(run->input);
+    bool is_doubtful = report_doubts(run->input);
+    print_verdict(run, run->input->is_damaged || is_doubtful);
+    return is_doubtful || check_run_breach_count(run) > 0 ? STEP_STATUS_CORRUPT : status;
 }
 
 void check_run_put_verdict(struct check_run *run, const char *verdict, uint64_t count)

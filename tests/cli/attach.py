@@ -238,12 +238,16 @@ def running_frame():
     """What a method call allocates that had begun before is not recorded: the terminal, the trace and each reader say how much."""
     says = re.compile(r'not recorded: ([0-9.]+) of ([0-9.]+) MiB of main, in method calls that had begun')
     with Jvm(program='Running') as pid:
-        told = steptrace('attach', '-d', '2s', '--report', '-o', 'running.step', pid).stderr
+        told = steptrace('attach', '-d', '2s', '--report', '-o', 'running.step', pid, code=3).stderr
         found = says.search(told)
         require(found is not None and float(found[1]) > .9 * float(found[2]) > .2, f'the terminal does not say what is missing: {told}')
         done = steptrace('check', 'running.step', code=3)
-        require(says.search(done.stdout) is not None and 'closed' not in done.stdout, f'check: {done.stdout}')
-        require(says.search(steptrace('info', 'running.step').stdout) is not None, 'info does not say what is missing')
+        require('the trace is incomplete' in done.stdout and 'closed' not in done.stdout, f'check: {done.stdout}')
+        for words in (['check'], ['info'], ['stats'], ['heap'], ['sql', 'select 1'], ['stats', '--fail-if', 'allocated > 1g']):
+            done = steptrace(words[0], 'running.step', *words[1:], code=3)
+            require(len(says.findall(done.stderr)) == 1, f'{words} does not say once what is missing: {done.stderr}')
+        done = steptrace('compare', 'running.step', 'running.step', code=3)
+        require(len(says.findall(done.stderr)) == 2, f'compare does not say of each trace what is missing: {done.stderr}')
         require(says.search(pathlib.Path('running.html').read_text(encoding='utf-8')) is not None, 'the page does not say what is missing')
         done = steptrace('attach', '-d', '2s', '-O', 'internals=none', '-o', 'blind.step', pid)
         require('not recorded' not in done.stderr, 'the JVM\'s counters were read with internals=none')

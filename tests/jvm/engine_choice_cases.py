@@ -28,7 +28,7 @@ def run(session, options, classes, ours_first):
     result = session.run(command)
     properties = {}
     if os.path.exists(session.path("run.step")):
-        properties = json.loads(session.step("info", "--json", "run.step"))["properties"]
+        properties = json.loads(session.step("info", "--json", "run.step", codes=(0, 3)))["properties"]
     return result, properties
 
 
@@ -69,6 +69,7 @@ def engine_incomplete(session):
             said = json.loads(session.step("check", "--json", "run.step", codes=(3,)))
             require(said["verdict"] == "incomplete" and "HashMap" in said["incomplete"], f"{options}: check says {said}")
             require(b"the trace is incomplete" in session.step("check", "run.step", codes=(3,)), "check says nothing")
+            session.step("stats", "run.step", "--fail-if", "allocated > 1g", codes=(3,))
             result, properties = run(session, options + ",required=yes", "java/util/HashMap", ours_first)
             require(result.returncode == 1 and result.stdout == b"", f"{options}: it runs: {shown(result.stdout)}")
             require(not properties, f"{options}: there is a trace: {properties}")

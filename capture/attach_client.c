@@ -74,7 +74,7 @@ bool attach_client_take(const char **options, int *client)
     }
     if (errno == ECONNREFUSED)
         remove_left(address.sun_path);
-    log_message("a command is not carried out: the program that attached has not waited for it");
+    log_message("a command was ignored: the program that sent it did not wait");
     return false;
 }
 

@@ -152,7 +152,7 @@ static int open_own(const char *path, const char *magic, size_t length)
 static enum step_status refuse(const char *path, const char *what, struct step_error *error)
 {
     return step_error_set(error, STEP_STATUS_INVALID, path, STEP_NO_OFFSET,
-                          "is not replaced: it is no %s of this user", what);
+                          "is not replaced: it is not a %s of this user", what);
 }
 
 static enum step_status remove_live_file(const char *live, struct step_error *error)

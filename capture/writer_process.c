@@ -201,8 +201,8 @@ static bool wait_for_answer(struct writer_process *writer, uint32_t number,
             writer->is_lost = true;
             step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET,
                            is_late
-                               ? "the process that writes the trace does not answer; it goes on "
-                                 "when the disk does, and the rest is in the live file"
+                               ? "the process that writes the trace does not respond; it continues "
+                                 "when the disk responds, and the rest is in the live file"
                                : "the process that writes the trace has ended: it was killed, or "
                                  "could not begin");
             return false;

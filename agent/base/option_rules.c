@@ -112,8 +112,7 @@ static const struct rule {
     {TRIGGERS, EVENTS, 0, "options start, stop: they need alloc or method events"},
     {PHASE, EVENTS, 0, "option phase: it needs alloc or method events"},
     /* The method's call would wait for all slices. That of a window does so for a limited time. */
-    {GENTLE | START, WINDOW, 0,
-     "options gentle, start: a method of start= does not wait for slices"},
+    {GENTLE | START, WINDOW, 0, "options gentle, start: gentle=yes cannot be combined with start="},
     {OF_SAMPLE, SAMPLED, 0, "options sample, rate, live, rotate: they need engine=sampled"},
     {KEEP, ROTATE, 0, "option keep: it needs rotate"},
     {WINDOW, BYTECODE | ALLOC, REFERENCE | SNAPSHOTS,

@@ -156,7 +156,7 @@ static void add_snapshot(struct option_parse *parse, const char *key, const char
         option_parse_quantity(parse, key, word + sizeof every - 1, &option_periods, 1000000,
                               UINT64_C(86400000000000), &options->snapshot_every_ns);
     else {
-        log_message("option %s: '%s' is none of start, end, end:TIME, every:TIME", key, word);
+        log_message("option %s: '%s' is not one of start, end, end:TIME, every:TIME", key, word);
         parse->faults++;
     }
 }
@@ -239,12 +239,12 @@ static const struct option option_table[] = {
     {"file", "NAME", OPTION_FILE_DEFAULT,
      "the trace; %p is the process id, %t the time, %h the host, %% a %", true, .set = set_file},
     {"overwrite", "yes|no", "no",
-     "replace the user's own trace of that name; no: take NAME.2.step, NAME.3.step..", true,
+     "replace the user's own trace of that name; no: write NAME.2.step, NAME.3.step..", true,
      SWITCH(overwrite)},
-    {"mode", "600..666", "600", "permissions of the files, octal; the umask does not matter", true,
+    {"mode", "600..666", "600", "permissions of the files, octal; the umask is ignored", true,
      .set = set_mode},
     {"events", "class+alloc+free+thread+method+reference|all", "class+alloc+free+thread",
-     "what is recorded", false, .set = set_events, WORDS(event_words)},
+     "events to record", false, .set = set_events, WORDS(event_words)},
     {"engine", "bytecode|jvmti|sampled", "bytecode",
      "how the JVM is observed; sampled: a sample of the objects", false, WORD(engine, engine_words),
      .named = NAMED_ENGINE},
@@ -252,23 +252,23 @@ static const struct option option_table[] = {
      "engine=sampled: bytes allocated from one sample to the next, on average", false,
      QUANTITY(sample_bytes, sizes, 1, UINT64_C(1) << 30), .named = NAMED_SAMPLE},
     {"rate", "1..1m|none", "none",
-     "engine=sampled: samples a second, about; the interval grows when there are more", false,
+     "engine=sampled: target rate in samples a second; with more, the interval grows", false,
      QUANTITY(rate, counts, 1, 1000000), .may_be_none = true, .named = NAMED_SAMPLE},
     {"live", "100..10m", "100k",
-     "engine=sampled: objects whose deaths are awaited at a time; others are given up", false,
+     "engine=sampled: objects observed until they die, at a time; others are given up", false,
      QUANTITY(live, counts, 100, 10000000), .named = NAMED_SAMPLE},
     {"rotate", "1s..43200min", "none",
-     "engine=sampled: a new file after each such time: NAME.000001.step, NAME.000002.step..", false,
-     QUANTITY(rotate_ns, periods, UINT64_C(1000000000), UINT64_C(30) * 86400 * 1000000000),
+     "engine=sampled: begin a new file at this interval: NAME.000001.step, NAME.000002.step..",
+     false, QUANTITY(rotate_ns, periods, UINT64_C(1000000000), UINT64_C(30) * 86400 * 1000000000),
      .named = NAMED_SAMPLE},
-    {"keep", "2..10000", "12", "with rotate: files that stay; older ones are removed", false,
-     QUANTITY(keep, numbers, 2, 10000), .named = NAMED_KEEP},
+    {"keep", "2..10000", "12", "with rotate: number of files to keep; older ones are removed",
+     false, QUANTITY(keep, numbers, 2, 10000), .named = NAMED_KEEP},
     {"window", "1ms..60min", "none",
-     "in a JVM that records a sample: all objects for this time, then the sample again", false,
-     QUANTITY(window_ns, periods, 1000000, UINT64_C(3600) * 1000000000)},
+     "in a JVM that records a sample: record all objects for this time, then the sample again",
+     false, QUANTITY(window_ns, periods, 1000000, UINT64_C(3600) * 1000000000)},
     {"duration", "1ms..43200min", "none", "in a running JVM: the trace ends after this time", false,
      QUANTITY(duration_ns, periods, 1000000, UINT64_C(30) * 86400 * 1000000000)},
-    {"resolution", "1ns..1s|none", "1us", "of the time stamps that are stored; none: no times",
+    {"resolution", "1ns..1s|none", "1us", "resolution of the stored time stamps; none: no times",
      false, QUANTITY(resolution_ns, times, 1, 1000000000), .may_be_none = true},
     {"existing", "yes|no", "yes", "report the objects that exist when tracing starts", false,
      .set = set_existing, MEMBER(existing), WORDS(switch_words)},
@@ -278,19 +278,20 @@ static const struct option option_table[] = {
     {"layout", "yes|no", "no",
      "record fields of classes and lengths of arrays, for `steptrace layout`", false,
      SWITCH(layout)},
-    {"stack", "0..1024", "0; sampled: 16", "frames of the call stack that each allocation gets",
-     true, .set = set_number, MEMBER(stack), RANGE(0, OPTION_STACK_MAX), .named = NAMED_STACK},
+    {"stack", "0..1024", "0; sampled: 16", "frames to record of each allocation's call stack", true,
+     .set = set_number, MEMBER(stack), RANGE(0, OPTION_STACK_MAX), .named = NAMED_STACK},
     {"places", "line|bytecode", "line",
-     "bytecode: frames have their bytecode index as well, for `steptrace escape`", false,
+     "bytecode: record each frame's bytecode index too, for `steptrace escape`", false,
      .set = set_switch, MEMBER(indexes), WORDS(place_words)},
-    {"walk", "auto|jvmti|check", "auto", "how call stacks are found; check: both ways, compared",
-     false, WORD(walk, walk_words)},
+    {"walk", "auto|jvmti|check", "auto",
+     "how call stacks are walked; check: both ways, and compare them", false,
+     WORD(walk, walk_words)},
     {"include", "GLOB+GLOB..", "the application's",
-     "classes whose methods are traced; ** takes all", false, GLOBS(include, false)},
+     "classes whose methods are traced; ** matches all", false, GLOBS(include, false)},
     {"exclude", "GLOB+GLOB..", "none", "classes whose methods are not traced", false,
      GLOBS(exclude, false)},
     {"method", "events|count", "events",
-     "count: the calls and time of each method, at the end, not its events", false,
+     "count: record calls and time of each method at the end, instead of events", false,
      WORD(method, method_words)},
     {"start", "CLASS.METHOD+..", "none", "the trace begins when such a method is entered", false,
      GLOBS(start_at, true)},
@@ -300,32 +301,33 @@ static const struct option option_table[] = {
      "calls of such a method are phases; program:CLASS.METHOD: of the whole program", false,
      .set = set_phase},
     {"snapshot", "start+end+end:TIME+every:TIME", "none",
-     "all references and roots of the heap, at these moments; end:1s: if it takes no longer", false,
+     "record all references and roots at these moments; end:1s: if estimated at 1 s or less", false,
      .set = set_snapshot},
     {"collect", "0|SIZE", "none",
-     "a collection after each that many bytes allocated; 0: after each object", false,
+     "force a collection after this many bytes allocated; 0: after each object", false,
      .set = set_collect, MEMBER(collect_every_bytes), .units = &option_sizes,
      RANGE(0, UINT64_C(1) << 40)},
-    {"overflow", "block|drop", "block", "when the buffers are full: wait, or lose and count", true,
+    {"overflow", "block|drop", "block",
+     "when the buffers are full: wait, or drop events and count them", true,
      WORD(overflow, overflow_words)},
-    {"buffer", "SIZE", "64m", "how much the buffers may hold", true,
+    {"buffer", "SIZE", "64m", "size of the buffers", true,
      QUANTITY(buffer_bytes, sizes, 1 << 20, UINT64_C(1) << 40)},
     {"memory", "SIZE", "none",
-     "how much the agent may take in all, buffers included; else the trace ends, not the program",
-     false, QUANTITY(memory_bytes, sizes, UINT64_C(8) << 20, UINT64_C(1) << 40)},
+     "memory limit of the agent, buffers included; above it the trace ends, not the program", false,
+     QUANTITY(memory_bytes, sizes, UINT64_C(8) << 20, UINT64_C(1) << 40)},
     {"ring", "memory|file", "memory", "where the buffers are: file: in NAME.live, mapped", false,
      WORD(ring, ring_words)},
-    {"limit", "SIZE", "none", "the trace ends, not the program, at this file size", true,
+    {"limit", "SIZE", "none", "end the trace, not the program, at this file size", true,
      QUANTITY(limit_bytes, sizes, 1 << 16, INT64_MAX)},
     {"finish", "TIME", "5s",
-     "how long the JVM's end waits for the trace; the rest stays in NAME.live", false,
+     "how long the JVM waits at exit for the trace's end; the rest stays in NAME.live", false,
      QUANTITY(finish_ns, periods, 0, UINT64_C(86400000000000))},
-    {"level", "1..19", "3", "of the compression", true, .set = set_number, MEMBER(level),
+    {"level", "1..19", "3", "compression level", true, .set = set_number, MEMBER(level),
      RANGE(1, 19)},
     {"clock", "auto|tsc|monotonic", "auto", "where time stamps come from", false,
      WORD(clock, clock_words)},
     {"internals", "auto|proven|safe|none|NAME+NAME..", "auto",
-     "which parts of the JVM are used that no specification promises", false, .set = set_internals,
+     "which undocumented parts of the JVM may be used", false, .set = set_internals,
      WORDS(internal_words)},
     {"required", "yes|no", "no", "exit instead of running untraced", true, SWITCH(required)},
     {"options", "FILE", "none", "read options from a file, one or more a line", true,
@@ -391,7 +393,7 @@ static void parse_pair(struct option_parse *parse, char *pair)
         const char *nearest = nearest_key(parse, pair);
         parse->faults++;
         if (nearest != NULL && strcmp(nearest, pair) == 0) {
-            log_message("option '%s' lacks its value: %s=... (try help)", pair, pair);
+            log_message("option '%s' has no value: write %s=... (try help)", pair, pair);
             return;
         }
         log_message("option '%s' is unknown%s%s%s (try help)", pair,
@@ -410,7 +412,7 @@ static void options_parse_text(struct option_parse *parse, char *text, const cha
 }
 
 /* Returns the file's text with a terminating 0 byte, to be freed by the caller. On failure returns
- * NULL and sets errno, to 0 if the file is too large or no text. */
+ * NULL and sets errno, to 0 if the file is too large, or not a text file. */
 static char *read_text(const char *path)
 {
     errno = 0;
@@ -442,7 +444,7 @@ static void parse_file(struct option_parse *parse, const struct option *option, 
     char *text = parse->file_depth < FILE_DEPTH_MOST ? read_text(path) : NULL;
     if (text == NULL) {
         log_message("option %s: '%s' cannot be read: %s", option->key, path,
-                    errno != 0 ? strerror(errno) : "too large or no text");
+                    errno != 0 ? strerror(errno) : "too large, or not a text file");
         parse->faults++;
         return;
     }
@@ -515,6 +517,7 @@ void options_print_help(void)
     for (size_t i = 0; i < option_count; i++)
         fprintf(stderr, "  %-11s %-34s %-24s %s\n", option_table[i].key, option_table[i].values,
                 option_table[i].fallback, option_table[i].meaning);
-    fprintf(stderr, "\nLoaded into a running JVM the agent also takes: start, stop, flush, "
-                    "status, snapshot\n");
+    fprintf(stderr,
+            "\nWhen it is loaded into a running JVM, the agent also accepts: start, stop, flush, "
+            "status, snapshot\n");
 }

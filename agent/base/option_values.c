@@ -44,7 +44,7 @@ static bool parse_part(struct option_parse *parse, const char *key, const char *
         return true;
     char known[256];
     list_words(words, count, known, sizeof known);
-    log_message("option %s: '%.*s' is none of %s", key, (int) length, text, known);
+    log_message("option %s: '%.*s' is not one of %s", key, (int) length, text, known);
     parse->faults++;
     return false;
 }
@@ -156,7 +156,7 @@ void option_parse_file(struct option_parse *parse, const char *key, const char *
             else if (*at == 'h')
                 text[gethostname(text, sizeof text - 1) == 0 ? HOST_NAME_MAX : 0] = '\0';
             else if (*at != '%') {
-                log_message("option %s: '%%%c' is none of %%p, %%t, %%h, %%%%", key,
+                log_message("option %s: '%%%c' is not one of %%p, %%t, %%h, %%%%", key,
                             *at != '\0' ? *at : ' ');
                 parse->faults++;
                 return;
@@ -205,7 +205,7 @@ void option_parse_globs(struct option_parse *parse, const char *key, const char 
             return;
         }
         if (of_methods && !split_method(glob)) {
-            log_message("option %s: '%s' is no CLASS.METHOD", key, glob);
+            log_message("option %s: '%s' is not of the form CLASS.METHOD", key, glob);
             parse->faults++;
             return;
         }

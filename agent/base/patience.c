@@ -61,7 +61,7 @@ bool session_lock(struct session *session, pthread_mutex_t *lock)
         return false;
     if (lock_within(lock, PATIENCE_NS))
         return true;
-    session_give_up(session, "a thread does not come out of the agent: is it suspended?");
+    session_give_up(session, "a thread is still inside the agent (is it suspended?)");
     return false;
 }
 

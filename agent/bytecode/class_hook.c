@@ -149,10 +149,10 @@ static void report_left_alone(const char *class_name, const char *method_name,
     if (engine_proof_runs())
         engine_proof_fail(class_name, method_name, reason);
     else if (!record_fact(class_name, method_name, descriptor, reason, missing))
-        log_message("start: %s.%s%s has no probes: %s", class_name, method_name, descriptor,
-                    reason);
+        log_message("start: %s.%s%s cannot be instrumented: %s", class_name, method_name,
+                    descriptor, reason);
     else if (atomic_fetch_add(&hook.left_alone, 1) == 0)
-        log_message("%s%s%s%s has no probes: %s (the trace names all such)", class_name,
+        log_message("%s%s%s%s cannot be instrumented: %s (`steptrace info` lists all)", class_name,
                     method_name[0] != '\0' ? "." : "", method_name, descriptor, reason);
 }
 

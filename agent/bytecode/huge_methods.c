@@ -57,9 +57,10 @@ void huge_method_add(const char *class_name, const char *method_name, const char
     }
     pthread_mutex_unlock(&huge.lock);
     if (first)
-        log_message("%s.%s%s is slow: with its probes it has over %u bytes, and the JVM compiles "
-                    "such only with -XX:-DontCompileHugeMethods (the trace names all such)",
-                    class_name, method_name, descriptor, HUGE_METHOD_LIMIT);
+        log_message(
+            "%s.%s%s will run slowly: with its probes it has over %u bytes, and the JVM compiles "
+            "such methods only with -XX:-DontCompileHugeMethods (`steptrace info` lists all)",
+            class_name, method_name, descriptor, HUGE_METHOD_LIMIT);
 }
 
 bool huge_methods_describe(char text[HUGE_METHODS_TEXT])

@@ -282,7 +282,7 @@ void jni_calls_intercept(bool on, bool stores)
     set_objects(table, on);
     set_stores(table, on && stores);
     if (!close_table(table))
-        log_message("objects that native code makes are not seen");
+        log_message("objects created by native code are not recorded");
     if (!on) /* where the agent's function stays below another */
         memcpy(plain, plain_calls, sizeof *plain);
 }

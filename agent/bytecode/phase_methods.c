@@ -238,8 +238,8 @@ static uint32_t number_method(void *context, const char *class_name, const char 
 static void report_left_alone(const char *class_name, const char *method_name,
                               const char *descriptor, const char *reason)
 {
-    log_message("phase: %s%s%s%s has no probes: %s", class_name, method_name[0] != '\0' ? "." : "",
-                method_name, descriptor, reason);
+    log_message("phase: %s%s%s%s cannot be instrumented: %s", class_name,
+                method_name[0] != '\0' ? "." : "", method_name, descriptor, reason);
 }
 
 static void left_alone(void *context, const char *class_name, const char *method_name,

@@ -149,7 +149,7 @@ void engine_proof_seen(void)
 void engine_proof_fail(const char *class_name, const char *method_name, const char *reason)
 {
     if (proof.fault[0] == '\0')
-        snprintf(proof.fault, sizeof proof.fault, "%s%s%s has no probes: %s", class_name,
+        snprintf(proof.fault, sizeof proof.fault, "%s%s%s cannot be instrumented: %s", class_name,
                  method_name[0] != '\0' ? "." : "", method_name, reason);
 }
 

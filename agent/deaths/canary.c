@@ -87,8 +87,8 @@ static void switch_off(const struct session *session, const char *fault)
     holds_forbid();
     if (session->engine->end_writes != NULL)
         session->engine->end_writes();
-    log_message("internals: %s: what writes into the JVM is off from now on, and the trace may be "
-                "wrong before",
+    log_message("internals: %s: techniques that write into the JVM are disabled from now on; the "
+                "trace may be wrong before this point",
                 fault);
 }
 

@@ -304,7 +304,8 @@ void reaper_pass(JNIEnv *jni, bool last)
         return;
     if (!lock_passes(tracer.dying ? SECOND_NS : PATIENCE_NS)) {
         if (last)
-            log_message("the last look for dead objects is left out: another one does not end");
+            log_message(
+                "the final scan for dead objects is skipped: an earlier scan has not ended");
         free(pass);
         return;
     }

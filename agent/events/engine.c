@@ -252,8 +252,8 @@ static void add_capabilities(const struct engine *engine, uint32_t events)
         if (jvm_add_capabilities(&wanted))
             tracer.capable |= event;
         else
-            log_message("this JVM %s give %s events: they are left out",
-                        tracer.attached ? "does not, once it runs," : "does not", name);
+            log_message("this JVM does not provide %s events%s: they are left out", name,
+                        tracer.attached ? " to an agent that is loaded at run time" : "");
     }
     if ((tracer.capable & EVENT_ALLOC) == 0)
         tracer.capable &= ~(uint32_t) EVENT_FREE;
@@ -345,7 +345,7 @@ bool engine_prepare(const struct engine *engine, uint32_t events,
         return false;
     }
     if ((tracer.capable & events) == 0) {
-        log_message("this JVM gives none of the events that were asked for");
+        log_message("this JVM provides none of the requested events");
         return false;
     }
     if (engine->prepare != NULL)

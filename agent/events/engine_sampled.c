@@ -279,12 +279,12 @@ static void enable(struct session *session, bool on)
     give_back_capability();
 }
 
-const struct engine engine_sampled = {
-    .want_capabilities = want_capabilities,
-    .vm_object_alloc = on_vm_alloc,
-    .enable = enable,
-    .take_sample = sampled_object,
-    .thread_starts = sampled_thread_starts,
-    .awaits = sampled_lives_take,
-    .needs_allocs = "engine=sampled: this JVM has no SampledObjectAlloc events, or another agent "
-                    "has taken them: no trace is made"};
+const struct engine engine_sampled = {.want_capabilities = want_capabilities,
+                                      .vm_object_alloc = on_vm_alloc,
+                                      .enable = enable,
+                                      .take_sample = sampled_object,
+                                      .thread_starts = sampled_thread_starts,
+                                      .awaits = sampled_lives_take,
+                                      .needs_allocs =
+                                          "engine=sampled: this JVM has no SampledObjectAlloc "
+                                          "events, or another agent uses them: no trace is made"};

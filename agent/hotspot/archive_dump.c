@@ -68,16 +68,16 @@ bool archive_dump_allows(struct options *options)
     if (dump == DUMP_NONE || (dump == DUMP_BESIDE && options->engine != ENGINE_BYTECODE))
         return true;
     if (dump == DUMP_ONLY) {
-        log_message("this JVM only makes an archive of classes (%s): it is not traced", name);
+        log_message("this JVM only writes a class data archive (%s): it is not traced", name);
         return false;
     }
     if (options->start_at.count + options->stop_at.count != 0) {
-        log_message("this JVM makes an archive of classes (%s), for which it needs engine=jvmti, "
-                    "and options start, stop need engine=bytecode: it is not traced",
+        log_message("this JVM writes a class data archive (%s), which needs engine=jvmti, but "
+                    "options start, stop need engine=bytecode: it is not traced",
                     name);
         return false;
     }
-    log_message("this JVM makes an archive of classes (%s): it is traced with engine=jvmti", name);
+    log_message("this JVM writes a class data archive (%s): it is traced with engine=jvmti", name);
     options->engine = ENGINE_JVMTI;
     return true;
 }

@@ -18,7 +18,7 @@ static struct {
 static void wait_for_holds(void)
 {
     if (!threads_barrier()) {
-        log_message("the kernel refuses membarrier() now: objects are not looked at any more");
+        log_message("the kernel refuses membarrier() now: objects are no longer inspected");
         holds_forbid();
     }
     for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all)

@@ -30,8 +30,8 @@ void layouts_begin(struct session *session, JNIEnv *jni)
     if (headers_find_sizes(jni) && header_layout.alignment <= 1u << (32 - STEP_LIVE_CLASS_BITS))
         session->padding_mask = header_layout.alignment - 1;
     else
-        log_message("option layout: this JVM's sizes of arrays follow no known rule: the trace has "
-                    "no layouts");
+        log_message("option layout: the array sizes of this JVM follow no known rule: the trace "
+                    "has no layouts");
 }
 
 void layouts_describe(char text[LAYOUT_TEXT])

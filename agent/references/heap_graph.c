@@ -358,8 +358,8 @@ static bool is_too_slow(struct walk *walk, uint64_t used_bytes)
     ns = ns > words_ns ? ns : words_ns; /* arrays of references are few objects */
     if (ns <= most_ns)
         return false;
-    log_message("%s: no snapshot of references at the end: it would take some %.1f s; "
-                "snapshot=end takes it nevertheless",
+    log_message("%s: no snapshot of references at the end: it would take about %.1f s; use "
+                "snapshot=end to take it anyway",
                 walk->session->options.file, (double) ns / 1e9);
     return true;
 }

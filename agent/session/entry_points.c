@@ -65,7 +65,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     hash_state_enter();
     bool taken = control_take(PATIENCE_NS);
     if (!taken)
-        log_message("another trace is being started: none is begun");
+        log_message("another trace is being started: no second one is begun");
     else
         begun = begin_first(jni);
     if (taken)
@@ -156,7 +156,7 @@ static jint begin(struct options *options)
         return rotation_window(options) ? JNI_OK : JNI_ERR;
     const char *waits = trigger_who_waits();
     if (waits != NULL && !is_running()) {
-        log_message("start: %s waits for its start= method already", waits);
+        log_message("start: %s is already waiting for its start= method", waits);
         return JNI_ERR;
     }
     if (is_running()) {

@@ -254,7 +254,7 @@ static bool replace_trace(struct options *next)
         return false;
     bool begun = change_files(next);
     if (!begun && next == ring.window) {
-        log_message("option window: all objects cannot be recorded; the sample goes on");
+        log_message("option window: recording all objects failed; the sample continues");
         begun = begin_file(ring.options);
     }
     set_due();
@@ -514,7 +514,7 @@ bool rotation_window_entered(void)
     }
     pthread_mutex_unlock(&ring.lock);
     if (is_start && !succeeds_within(has_begun, NULL, PATIENCE_NS))
-        log_message("option window: the method of start= waits no longer: what it allocates before "
-                    "the window begins is missing");
+        log_message("option window: the method of start= was not delayed any longer: its "
+                    "allocations before the window began are missing");
     return is_start;
 }

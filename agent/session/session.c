@@ -44,7 +44,8 @@
 
 #define NOTE "young collections of generational ZGC free no object whose death is traced: "
 #define NOTE_OF_ALL                                                                                \
-    NOTE "the heap fills and collections take longer; events=class+alloc+thread does without "     \
+    NOTE "the heap fills and collections take longer; events=class+alloc+thread avoids this, "     \
+         "without "                                                                                \
          "deaths"
 #define NOTE_OF_SAMPLE                                                                             \
     NOTE "the sampled ones, and what they refer to, stay until a collection of the old generation"
@@ -163,7 +164,7 @@ static bool session_errand(struct session *session, bool (*errand)(struct sessio
     sem_post(&session->drain.errand_wanted);
     if (semaphore_within(&session->drain.errand_done, FILES_PATIENCE_NS))
         return errand == NULL || session->drain.errand_succeeded;
-    log_message("%s: the disk does not answer", session->options.file);
+    log_message("%s: the disk does not respond", session->options.file);
     session->abandoned = true;
     return false;
 }

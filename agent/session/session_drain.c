@@ -213,9 +213,9 @@ static void report_rest(struct drain *drain)
     const struct session *session = drain->owner;
     drain_put_text(drain, STEP_LIVE_REST, "yes");
     drain_flush_stream(drain, session->global);
-    log_message("%s: the program waited no longer (option finish), and the rest is in "
+    log_message("%s: the JVM stopped waiting for the trace (option finish); the rest is in "
                 "%s" STEP_LIVE_SUFFIX
-                ": both are read together; steptrace recover makes one of them",
+                ": commands read both together, and `steptrace recover` merges them",
                 drain->path, drain->path);
 }
 
@@ -225,8 +225,8 @@ static void report_threads(struct drain *drain)
     struct session *session = drain->owner;
     uint64_t count = threads_not_left(atomic_load(&session->ended_probes));
     drain_put_number(drain, "threads-in-probes", count);
-    log_message("%s: %" PRIu64 " threads do not come out of the agent (are they suspended?): the "
-                "event that each was about to record is missing; %s" STEP_LIVE_SUFFIX " stays",
+    log_message("%s: %" PRIu64 " threads are still inside the agent (are they suspended?): the "
+                "last event of each is missing; %s" STEP_LIVE_SUFFIX " stays",
                 drain->path, count, drain->path);
 }
 

@@ -50,7 +50,7 @@ static void join(struct session *session, uint64_t limit_ns)
         pthread_join(session->drain.thread, NULL);
         session->joined = true;
     } else {
-        log_message("%s: its end is not waited for any longer: the trace is still being written",
+        log_message("%s: no longer waiting for the end of the trace, which is still being written",
                     session->options.file);
     }
 }

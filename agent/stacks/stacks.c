@@ -66,12 +66,12 @@ static void want_line_numbers(void)
     memset(&wanted, 0, sizeof wanted);
     wanted.can_get_line_numbers = 1;
     if (!jvm_add_capabilities(&wanted))
-        log_message("call stacks: this JVM gives no line numbers");
+        log_message("call stacks: this JVM provides no line numbers");
 }
 
 static void say_that_jvm_is_asked(const char *reason)
 {
-    log_message("call stacks: the JVM is asked for each, which is slow: %s", reason);
+    log_message("call stacks: falling back to JVMTI (slow): %s", reason);
 }
 
 void stacks_begin(struct session *session, JNIEnv *jni)
@@ -310,7 +310,7 @@ static void misread(struct session *session)
         trusted |= is_proven(1u << kind);
     if (trusted)
         session->stacks_fault = MISREAD;
-    log_message("call stacks: the JVM is asked for each from now on, which is slow: " MISREAD);
+    log_message("call stacks: falling back to JVMTI (slow) from now on: " MISREAD);
 }
 
 /* The self-test of `frames`, with the stacks of the program: a kind of frame is trusted once

@@ -68,7 +68,7 @@ def next_round(process):
 def call_in_window(session, process):
     """A round whose call begins a window. The agent lets it go on after 10 s, and says so."""
     times = next_round(process)
-    if "waits no longer" in errors(session):
+    if "not delayed any longer" in errors(session):
         process.kill()
         raise Skip("the machine is so busy that the call did not wait for its window")
     return times

@@ -96,7 +96,7 @@ def unknown_options(session):
     refused(session, "events=free", "free")
     refused(session, "file=", "file")
     refused(session, "fil=run.step", "did you mean 'file'")
-    refused(session, "file", "option 'file' lacks its value")
+    refused(session, "file", "option 'file' has no value")
     refused(session, "options=/no/such/file", "/no/such/file")
     require(not pathlib.Path(session.path("run.step")).exists(), "run.step was made")
 

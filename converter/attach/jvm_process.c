@@ -219,17 +219,17 @@ static enum step_status check_attachable(pid_t pid, const struct status *status,
 {
     if (has_argument(pid, "-XX:+DisableAttachMechanism"))
         return REFUSE(error,
-                      "process %ld takes no attach requests: it was started with "
+                      "process %ld does not accept attach requests: it was started with "
                       "-XX:+DisableAttachMechanism",
                       (long) pid);
     if (has_argument(pid, "-XX:-EnableDynamicAgentLoading"))
         return REFUSE(error,
-                      "process %ld takes no agents while it runs: it was started with "
+                      "process %ld does not accept agents at run time: it was started with "
                       "-XX:-EnableDynamicAgentLoading",
                       (long) pid);
     if ((status->caught >> (SIGQUIT - 1) & 1) == 0)
         return REFUSE(error,
-                      "process %ld does not take attach requests (yet): it does not handle "
+                      "process %ld does not accept attach requests (yet): it does not handle "
                       "SIGQUIT, as with -Xrs, or it has just been started",
                       (long) pid);
     return STEP_STATUS_OK;
@@ -260,12 +260,12 @@ static enum step_status inspect(const struct status *status, struct jvm_process 
                       process->uid != 0 ? " or as root" : "");
     if (found == STEP_STATUS_IO || !open_root(process))
         return REFUSE(error,
-                      "process %ld cannot be looked at: %s (in a container this may take "
-                      "the capability SYS_PTRACE)",
+                      "process %ld cannot be inspected: %s (in a container this may need the "
+                      "capability SYS_PTRACE)",
                       (long) pid, strerror(errno));
     if (found != STEP_STATUS_OK)
         return REFUSE(error,
-                      "process %ld is no JVM: it has no libjvm.so (native programs are recorded "
+                      "process %ld is not a JVM: it has no libjvm.so (native programs are recorded "
                       "from their start: steptrace record-malloc)",
                       (long) pid);
     if (!take_groups(status->groups, process) || !is_still(process, status))

@@ -100,7 +100,7 @@ static enum step_status make(const struct jvm_process *process, void *context, i
     int code = errno;
     if (made)
         remove_all(process, transfer, output, &ignored);
-    return IO_FAIL(error, "/tmp: the agent cannot be put where process %ld sees it: %s",
+    return IO_FAIL(error, "/tmp: the agent cannot be copied to where process %ld sees it: %s",
                    (long) process->pid, strerror(code));
 }
 
@@ -191,8 +191,7 @@ static enum step_status receive(void *receiver, const void *data, size_t length,
 {
     struct transfer *transfer = receiver;
     if (length > transfer->left)
-        return IO_FAIL(error,
-                       "%s: %s of the JVM would fill more than half of the space that is free",
+        return IO_FAIL(error, "%s: %s of the JVM would take more than half of the free space",
                        transfer->path, transfer->name);
     transfer->left -= length;
     enum step_status status = create(transfer, error);

@@ -64,7 +64,7 @@ void report_damage(const char *path, const struct step_damage *damage)
     if (damage->offset != STEP_NO_OFFSET)
         snprintf(place, sizeof place, "offset %" PRIu64 ": ", damage->offset);
     if (damage->length > 0)
-        snprintf(passed, sizeof passed, " (%" PRIu64 " bytes passed over)", damage->length);
+        snprintf(passed, sizeof passed, " (%" PRIu64 " bytes skipped)", damage->length);
     report_line("%s: %s%s%s", path, place, damage->message, passed);
 }
 

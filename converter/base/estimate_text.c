@@ -44,10 +44,10 @@ void estimate_source_text(uint64_t samples, const struct sampling *sampling,
                       sampling->is_biased ? "biased, no 95 % intervals" : "95 % intervals");
     if (repeated < 0)
         snprintf(text + at, ESTIMATE_TEXT - (size_t) at, "%s",
-                 "; too narrow if threads began all the time, which the trace does not say");
+                 "; too narrow if threads started all the time, which the trace does not record");
     else if (repeated >= REPEATS_TOLD)
         snprintf(text + at, ESTIMATE_TEXT - (size_t) at,
-                 "; threads that began repeat distances: no sum is surer than +-%.0f %%",
+                 "; new threads repeat sampling distances: no sum is more accurate than +-%.0f %%",
                  100 * NORMAL_95 * sqrt(repeated));
 }
 

@@ -185,11 +185,11 @@ static enum step_status check(const struct joining *joining, const struct step_r
     if (step_reader_property(reader, "file-set") == NULL || !is_plain(definition) ||
         !has_types(definition, &types) || !joined_window_fits(definition))
         return step_error_set(error, STEP_STATUS_CORRUPT, path_of(joining), STEP_NO_OFFSET,
-                              "it is named like a file of rotate=, and is none");
+                              "it is named like a file of rotate=, but is not one");
     if (trace_number(step_reader_property(reader, "file-number"), 0) !=
         joining->files->items[joining->at].number)
         return step_error_set(error, STEP_STATUS_CORRUPT, path_of(joining), STEP_NO_OFFSET,
-                              "its name has another number than its property file-number");
+                              "the number in its name differs from its property file-number");
     if (!has_same_definition(joining->first, reader))
         return refuse(joining, error, "their definitions differ");
     for (size_t i = 0; i < sizeof same_keys / sizeof same_keys[0]; i++)
@@ -500,8 +500,9 @@ static void report_removed(const struct joining *joining, const char *path)
     const struct rotated_files *files = joining->files;
     uint64_t first = files->items[0].number, last = files->items[files->count - 1].number;
     if (first > 1)
-        report_line("%s: files %" PRIu64 " to %" PRIu64 "; those before are not there any more, "
-                    "nor are their objects (%" PRIu64 " of them died later)",
+        report_line("%s: files %" PRIu64 " to %" PRIu64
+                    "; earlier files were removed, and their objects are missing (%" PRIu64
+                    " of them died later)",
                     path, first, last, joining->unknown_deaths);
     if (joining->window.survivors > 0)
         report_line("%s: %" PRIu64 " objects of exact windows outlived them: they count as "
@@ -522,7 +523,7 @@ static enum step_status copy_files(struct joining *joining, struct step_error *e
         status = copy_file(joining, error);
     if (status == STEP_STATUS_OK && !joining->has_properties)
         status = step_error_set(error, STEP_STATUS_CORRUPT, joining->files->items[0].path,
-                                STEP_NO_OFFSET, "of its recording, no file with samples is there");
+                                STEP_NO_OFFSET, "no file of its recording has samples");
     if (status == STEP_STATUS_OK) {
         const struct rotated_files *files = joining->files;
         note_missing(joining, files->items[files->count - 1].number + 1, files->last);

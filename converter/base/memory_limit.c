@@ -74,7 +74,7 @@ void memory_limit_report(void)
     if (limit_bytes == 0)
         return;
     fprintf(stderr,
-            "steptrace: what is in it needs more memory than the limit of %s "
-            "(--memory=SIZE sets another)\n",
+            "steptrace: the trace needs more memory than the limit of %s "
+            "(raise it with --memory=SIZE)\n",
             quantity_of_bytes((double) limit_bytes).text);
 }

@@ -103,7 +103,7 @@ const char *sampled_trace_pauses(const char *path, char text[SAMPLED_NOTE_ROOM])
         at += snprintf(text + at, SAMPLED_NOTE_ROOM - (size_t) at, " of %s",
                        quantity_of_ns((double) note.span_ns).text);
     snprintf(text + at, SAMPLED_NOTE_ROOM - (size_t) at,
-             " between the files: no number has what was allocated then");
+             " between the files; allocations in this time are missing from all numbers");
     return text;
 }
 
@@ -250,6 +250,6 @@ enum step_status sampled_trace_admit(const struct step_reader *reader, const cha
         return take_note(reader, path, error);
     return step_error_set(error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET,
                           "it has a sample of the objects (engine=sampled), and %s needs all of "
-                          "them; docs/engine-sampled.md has what can read it",
+                          "them; docs/engine-sampled.md lists the commands that can read it",
                           needs_all);
 }

@@ -223,7 +223,7 @@ static void find_dead(const struct site_lives *lives, const struct finding_names
     name_place(names, most, class, at);
     snprintf(add(out, FINDING_DIES)->text, FINDING_TEXT,
              "Dies at once: %s%s, %.1f %% of %s object%s did not survive two collections; %s that "
-             "might be spared.",
+             "could be avoided.",
              class, at, 100 * (double) dead / (double) most->decided.objects,
              quantity_of_count(most->decided.objects).text, plural(most->decided.objects),
              quantity_of_bytes((double) (most->decided.bytes - most->old.bytes)).text);
@@ -445,8 +445,8 @@ static void find_gaps(const struct findings_evidence *evidence, struct findings 
     const struct site_lives *lives = evidence->lives;
     if (lives != NULL && lives->born.objects > 0 && !lives->has_stacks &&
         trace_text_is_there(event_source_property(evidence->source, "java-vm-version")))
-        note_gap(&gaps, "Call stacks were not recorded: record --stack=64 names the lines that "
-                        "allocate.");
+        note_gap(&gaps, "Call stacks were not recorded: `steptrace record --stack=64` shows the "
+                        "lines that allocate.");
     if (gaps.count == 0)
         return;
     char more[64] = "";

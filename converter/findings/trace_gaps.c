@@ -27,7 +27,7 @@ static const char *existing_gap(const struct event_source *source)
     if (event_source_sample_interval(source) != 0 ||
         !trace_lacks_existing(event_source_property(source, "existing").unshown))
         return NULL;
-    return "The live heap and its peak lack what lived before: " TRACE_LACKS_EXISTING ".";
+    return "The live heap and its peak lack the objects from before: " TRACE_LACKS_EXISTING ".";
 }
 
 static const char *end_gap(const struct event_source *source, char text[TRACE_GAP_ROOM])

@@ -396,8 +396,8 @@ static void report_lacks(const char *path, const struct tracking *tracking)
                     "events=method)",
                     path);
     if (counts[GRAPH_DEATH] == 0 && counts[GRAPH_FREE] > 0)
-        report_line("%s: deaths are where a collection found them; `steptrace deaths` dates them "
-                    "first",
+        report_line("%s: deaths are at the collections that found them; run `steptrace deaths` "
+                    "first for exact times",
                     path);
     if (tracking->estimated > 0)
         report_line("%s: the lengths of %s arrays are estimates from their sizes, at %u bytes a "

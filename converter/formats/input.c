@@ -271,8 +271,8 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
     unsigned batches = 0;
     if (event_source_is_of_records(input->source))
         status = step_error_set(&error, STEP_STATUS_FORMAT, input->source->path, STEP_NO_OFFSET,
-                                "its records are neither Java's nor a heap's "
-                                "(steptrace dump prints them)");
+                                "its records are neither those of a Java trace nor of a heap trace "
+                                "(`steptrace dump` prints them)");
     if (events == NULL)
         status = no_memory(&error);
     while (status == STEP_STATUS_OK) {
@@ -397,7 +397,7 @@ enum step_status input_report_damage(struct input *input)
     if (summary.running)
         input->unknown_frees = 0; /* the allocations have not been written yet */
     if (input->unknown_frees > 0)
-        report_line("%s: %" PRIu64 " frees of objects whose allocation is not there", source->path,
+        report_line("%s: %" PRIu64 " frees of objects whose allocation is missing", source->path,
                     input->unknown_frees);
     bool lost = report_lost(source);
     input->is_damaged = count > 0 || !summary.whole || input->unknown_frees > 0 || lost;

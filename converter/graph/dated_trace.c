@@ -547,8 +547,7 @@ static enum step_status write_copy(struct dating *dating, const struct step_outp
     dating->is_older = options.definition == &step_java_trace_definition;
     if (options.definition == NULL)
         return step_error_set(error, STEP_STATUS_FORMAT, step_reader_borrow_name(dating->reader),
-                              STEP_NO_OFFSET,
-                              "its definition is another: there is no place for java.ObjectDeath");
+                              STEP_NO_OFFSET, "its definition has no record java.ObjectDeath");
     uint32_t death = step_definition_find(options.definition, "java.ObjectDeath");
     enum step_status status = prepare_copy(dating, error);
     if (status == STEP_STATUS_OK)
@@ -569,7 +568,7 @@ enum step_status dated_trace_write(struct step_reader *reader, const struct step
     *summary = (struct dated_summary){0};
     if (dated_trace_is(reader))
         return step_error_set(error, STEP_STATUS_INVALID, step_reader_borrow_name(reader),
-                              STEP_NO_OFFSET, "its deaths are dated already");
+                              STEP_NO_OFFSET, "its deaths were computed before");
     death_runs_init(&dating.deaths, 0);
     enum step_status status = graph_source_init(&dating.source, reader, error);
     if (status == STEP_STATUS_OK)

@@ -233,9 +233,9 @@ void opened_graph_report_unknown(const char *path, const struct opened_graph *op
 static void report_missing(const char *path, const struct graph_moment *graph)
 {
     if (graph->replay.snapshot == 0)
-        report_line("%s: has no snapshot by that moment (the agent's option snapshot=start): what "
-                    "held objects before it is not known, and what nothing known holds counts as "
-                    "held by a frame",
+        report_line("%s: has no snapshot by that moment (the agent's option snapshot=start): "
+                    "references from before it are unknown, and objects without a known holder "
+                    "count as held by a frame",
                     path);
 }
 

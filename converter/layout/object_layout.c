@@ -111,10 +111,10 @@ const char *object_layout_of_property(const char *layout, const char *vm_version
                                      .old_arrays =
                                          at[0] == 24 || (at[0] != 20 && major < NEW_ARRAYS_SINCE)};
     if (traced->header == 0 || !is_alignment(alignment) || (reference != 4 && reference != 8))
-        return "objects of this JVM are laid out in a way that is not known";
+        return "the object layout of this JVM is unknown";
     for (unsigned shift = 0; shift < ELEMENT_SHIFTS; shift++)
         if (object_layout_elements_at(traced, shift) != at[shift])
-            return "arrays of this JVM are laid out in a way that is not known";
+            return "the array layout of this JVM is unknown";
     return NULL;
 }
 

@@ -152,7 +152,7 @@ static void parse(struct parsing *parsing)
         !next(parsing, &token))
         return;
     if (token != JSON_END)
-        fail(parsing, MCP_NO_JSON, "something follows the message");
+        fail(parsing, MCP_NO_JSON, "unexpected data after the message");
     else if (!parsing->is_rpc)
         fail(parsing, MCP_NO_REQUEST, "the message is not of JSON-RPC 2.0");
 }

@@ -546,7 +546,7 @@ enum step_status mcp_serve(const struct mcp_traces *traces, const struct mcp_lim
     }
     if (server.call.process != 0) {
         server.call.is_cancelled = true;
-        end_early(&server.call, "the client has gone");
+        end_early(&server.call, "the client has disconnected");
         finish(&server.call);
     }
     while (server.waiting_count > 0)

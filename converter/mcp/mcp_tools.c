@@ -89,13 +89,13 @@ static const struct tool tools[] = {
                                               "number of the object; or give class"},
                     &a_moment, &a_class, &a_rows}},
     {"sql",
-     "Asks a trace in SQL (SQLite). Tables: objects, allocations, frees, calls, method_counts, "
+     "Queries a trace in SQL (SQLite). Tables: objects, allocations, frees, calls, method_counts, "
      "classes, methods, threads, sites, collections, live; `pragma table_info(objects)` lists "
      "columns. Times are nanoseconds. Use LIMIT.",
      .parameters = {&a_trace,
                     &(const struct parameter){"query", KIND_TEXT, true, NULL, "one SELECT"}}},
     {"deaths",
-     "When objects became unreachable, against when a collection found them dead. Needs "
+     "Compares when objects became unreachable with when a collection found them dead. Needs "
      "a trace recorded with events=reference.",
      .parameters = {&a_trace}, .fixed = "--output=/dev/null"},
 };

@@ -266,7 +266,7 @@ static void print_details(const struct gate_verdict *verdict, const struct measu
         fputc('\n', out);
     }
     if (verdict->failing > 1)
-        fprintf(out, "  it holds for %zu more, of which none is as far beyond the limit\n",
+        fprintf(out, "  it holds for %zu more, which exceed the limit by less\n",
                 verdict->failing - 1);
     for (size_t i = 0; i < verdict->top_count; i++) {
         const struct gate_top *top = &verdict->top[i];
@@ -285,7 +285,7 @@ static void print_verdict(const struct gate_verdict *verdict, const char *verb,
     const char *what = verdict->fails ? "the gate fails"
                        : verdict->is_noise && verdict->is_estimate
                            ? "it holds for the estimate, but not for its whole interval"
-                       : verdict->is_noise     ? "not more than runs differ"
+                       : verdict->is_noise     ? "within the variation between runs"
                        : verdict->matched == 0 ? "no name matches"
                                                : NULL;
     if (what == NULL)

@@ -99,7 +99,8 @@ void suppressions_report_unused(const struct suppressions *suppressions)
 {
     for (size_t i = 0; i < suppressions->count; i++)
         if (suppressions->items[i].used == 0)
-            report_line("nothing that survived is suppressed by '%s'", suppressions->items[i].text);
+            report_line("the suppression '%s' matches nothing that survived",
+                        suppressions->items[i].text);
 }
 
 /* Survivors of a cell. */

@@ -73,7 +73,7 @@ static enum step_status look_at_target(struct output_directory *directory, struc
     }
     return all_own ? STEP_STATUS_OK
                    : step_error_set(error, STEP_STATUS_IO, directory->path, STEP_NO_OFFSET,
-                                    "the directory is there and has other files in it");
+                                    "the directory exists and has other files in it");
 }
 
 static enum step_status make_temporary(struct output_directory *directory, struct step_error *error)

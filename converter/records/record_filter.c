@@ -256,10 +256,10 @@ static enum step_status find_targets(struct record_filter *filter, struct step_e
             found = found || (wanted[i] && fits(condition, target->kind));
         }
         if (!found)
-            return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
-                                  "no record that is wanted has a single value '%.80s' that "
-                                  "compares with '%.80s'",
-                                  condition->path, condition->value);
+            return step_error_set(
+                error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                "no selected record has a single value '%.80s' that can be compared with '%.80s'",
+                condition->path, condition->value);
     }
     return STEP_STATUS_OK;
 }

@@ -34,15 +34,15 @@ static void refuse(struct replay_plan *plan, const char *what)
 {
     if (plan->options.refuses && plan->status == STEP_STATUS_OK)
         plan->status = step_error_set(plan->error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
-                                      "record %" PRIu64 ": %s (--on-error=skip passes over it)",
+                                      "record %" PRIu64 ": %s (--on-error=skip skips it)",
                                       plan->record_number, what);
 }
 
 static void fault(struct replay_plan *plan, enum replay_fault fault)
 {
     static const char *const texts[REPLAY_FAULT_COUNT] = {
-        "is freed twice", "is freed, but nothing lives there",
-        "is reallocated, but nothing lives there", "is allocated over what lives there", ""};
+        "is freed twice", "is freed, but is not allocated", "is reallocated, but is not allocated",
+        "is allocated over a live block", ""};
     char text[100];
     plan->counts.faults[fault]++;
     snprintf(text, sizeof text, "address %" PRIu64 " %s", plan->record->address, texts[fault]);

@@ -87,7 +87,7 @@ static enum step_status replay_process_wait(struct replay_process *process, cons
     process->has_ended = true;
     if (WIFSIGNALED(process->wait_status))
         return step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET,
-                              "%s: the driver was ended by signal %d (%s)", allocator,
+                              "%s: the driver was killed by signal %d (%s)", allocator,
                               WTERMSIG(process->wait_status),
                               strsignal(WTERMSIG(process->wait_status)));
     return WEXITSTATUS(process->wait_status) == 0
@@ -335,7 +335,7 @@ static enum step_status add_library(struct replay_allocators *allocators, const 
                               strerror(errno));
     if (strpbrk(allocator.library, ": ") != NULL)
         return step_error_set(error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
-                              "LD_PRELOAD takes no colon and no space in a path");
+                              "LD_PRELOAD accepts no colons or spaces in a path");
     return append(allocators, &allocator, error);
 }
 

@@ -337,7 +337,7 @@ enum step_status tables_open(const char *path, struct tables **out, struct step_
     if (status == STEP_STATUS_FORMAT)
         step_error_set(
             error, status, path, STEP_NO_OFFSET,
-            "only .step traces can be queried; `steptrace convert` makes one of other formats");
+            "only .step traces can be queried; convert other formats with `steptrace convert`");
     if (status == STEP_STATUS_OK) {
         tables->definition = step_reader_borrow_definition(tables->reader);
         bool is_java = step_definition_find(tables->definition, "java.Event") != STEP_NO_RECORD;

@@ -87,7 +87,7 @@ static void note_unknown(struct allocs_event_source *source, const struct hatf_r
         about->damage.offset = source->records->offset;
     about->has_damage = true;
     snprintf(about->damage.message, sizeof about->damage.message,
-             "%" PRIu64 " frees of addresses that nothing lives at, the last one %" PRIu64,
+             "%" PRIu64 " frees of addresses that are not allocated, the last one %" PRIu64,
              source->unknown_frees, record->address);
 }
 

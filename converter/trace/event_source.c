@@ -92,8 +92,8 @@ void trace_report_not_recorded(const char *path, uint32_t kinds)
     if ((kinds & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
         report_line("%s: has no allocations (the agent's option events=alloc)", path);
     else if ((kinds & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0)
-        report_line("%s: has no deaths, so all objects are alive (the agent's option events=free; "
-                    "collections find deaths)",
+        report_line("%s: has no deaths, so all objects count as alive: no collection found dead "
+                    "objects, or deaths were not recorded (the agent's option events=free)",
                     path);
 }
 

@@ -51,7 +51,7 @@ void attach_progress_show(struct attach_progress *progress)
         snprintf(time, sizeof time, "%llu of %s", (unsigned long long) seconds,
                  quantity_of_ns((double) progress->duration_ns).text);
     else
-        snprintf(time, sizeof time, "%llu s, Ctrl-C ends it", (unsigned long long) seconds);
+        snprintf(time, sizeof time, "%llu s, Ctrl-C ends the trace", (unsigned long long) seconds);
     if (progress->reader != NULL)
         snprintf(line, sizeof line, "recording: %s, %s events, %s", time,
                  quantity_of_count(progress->events).text,

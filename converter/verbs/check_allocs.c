@@ -82,8 +82,7 @@ static void take_free(const struct hatf_record *record)
                            "address %" PRIu64 " is freed twice", record->address);
     else
         alloc_rules_breach(&check.rules, ALLOC_RULE_UNKNOWN_FREE,
-                           "address %" PRIu64 " is freed, but nothing lives there",
-                           record->address);
+                           "address %" PRIu64 " is freed, but is not allocated", record->address);
 }
 
 /* A block resized in place must not grow over other blocks. */
@@ -109,7 +108,7 @@ static void take_realloc(const struct hatf_record *record)
     }
     if (block == NULL) {
         alloc_rules_breach(&check.rules, ALLOC_RULE_REALLOC,
-                           "realloc of address %" PRIu64 ", but nothing lives there",
+                           "realloc of address %" PRIu64 ", which is not allocated",
                            record->address);
         return;
     }
@@ -207,7 +206,8 @@ static void print_verdict(struct check_run *run, bool is_damaged)
         return;
     }
     if (check.is_running) {
-        printf("%" PRIu64 " records: its process still runs, and the rules are of whole traces\n",
+        printf("%" PRIu64
+               " records: its process still runs, and the rules apply to complete traces\n",
                check.record_count);
         return;
     }
@@ -217,7 +217,7 @@ static void print_verdict(struct check_run *run, bool is_damaged)
         printf("%" PRIu64 " %s\n", count, breaches(count));
     else
         printf("%s, %zu object%s live at the end\n",
-               is_damaged ? "no breach in what could be read" : verdict, check.live.count,
+               is_damaged ? "no breach in the part that could be read" : verdict, check.live.count,
                plural(check.live.count));
 }
 

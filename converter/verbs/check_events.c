@@ -139,9 +139,10 @@ static void print_not_probed(void)
 {
     uint64_t classes = check.classes_not_probed, methods = check.methods_not_probed;
     if (classes + methods > 0)
-        printf("%" PRIu64 " classes and %" PRIu64 " methods have no probes, and what they do is "
-               "missing (steptrace info names them)\n",
-               classes, methods);
+        printf(
+            "%" PRIu64 " classes and %" PRIu64
+            " methods have no probes, and their events are missing (`steptrace info` lists them)\n",
+            classes, methods);
 }
 
 static void put_verdict(struct check_run *run, bool is_damaged)
@@ -179,9 +180,9 @@ static void print_verdict(struct check_run *run, bool is_damaged)
         printf("%" PRIu64 " events: %" PRIu64 " %s\n", events, count, breaches(count));
     else
         printf("%" PRIu64 " events: %s\n", events,
-               is_part ? "no breach of rules 4, 5 and 7; its process still runs, and the others "
-                         "are of whole traces"
-               : is_damaged                           ? "no breach in what could be read"
+               is_part ? "no breach of rules 4, 5 and 7; its process still runs, and the other "
+                         "rules apply to complete traces"
+               : is_damaged                           ? "no breach in the part that could be read"
                : ends_before_program()                ? "no breach, but the trace is cut"
                : trace_text_is_there(run->incomplete) ? "no breach, but the trace is incomplete"
                : check.is_sampled ? "closed; its objects are a sample (engine=sampled)"

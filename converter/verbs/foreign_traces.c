@@ -77,7 +77,7 @@ static enum step_status send_page(const struct jvm_process *process, void *conte
     if (dup2(output, STDOUT_FILENO) >= 0)
         status = report_write_out(page->trace, page->title, &is_written);
     if (status != STEP_STATUS_OK && !is_written)
-        return step_error_set(error, status, NULL, STEP_NO_OFFSET, "%s: there is no page",
+        return step_error_set(error, status, NULL, STEP_NO_OFFSET, "%s: no page was written",
                               page->path);
     return answer_of(status, error);
 }
@@ -158,7 +158,8 @@ enum step_status foreign_traces_report(const struct jvm_process *process, const 
         if (is_beside(name, output))
             one = fetch_page(process, name, name, false);
         else
-            report_line("%s: there is no page: the name of its directory has a %% sequence", name);
+            report_line("%s: no page is written: the name of its directory has a %% sequence",
+                        name);
         status = one != STEP_STATUS_OK ? one : status;
     }
     return status;

@@ -45,12 +45,12 @@ static enum step_status unknown_verb(const char *name)
     for (size_t i = 0; i < verb_count; i++)
         words[i] = verbs[i].name;
     const char *nearest = nearest_word(name, words, verb_count);
-    fputs("steptrace: unknown verb '", stderr);
+    fputs("steptrace: unknown command '", stderr);
     print_shown_text(name, stderr);
     fputc('\'', stderr);
     if (nearest != NULL)
         fprintf(stderr, "; did you mean '%s'?", nearest);
-    fprintf(stderr, "\n(`steptrace help` lists the verbs)\n");
+    fprintf(stderr, "\n(`steptrace help` lists the commands)\n");
     return STEP_STATUS_INVALID;
 }
 

@@ -343,7 +343,7 @@ static enum step_status complete_trace(struct recorded_trace *trace, struct pati
     bool lives = false;
     if (!wait_for_drain(trace, patience, &lives)) {
         report_line(lives ? "%s: its process still runs, and the trace grows"
-                          : "%s: who writes it does not go on, and it is left as it is",
+                          : "%s: its writer does not continue; the file is left as it is",
                     trace->path);
         read_properties(trace);
         snprintf(trace->output, sizeof trace->output, "%s", trace->path);

@@ -186,7 +186,7 @@ bool recording_file_name(const char *output, char *name, size_t size)
     escape_percents(directory, escaped);
     int length = snprintf(name, size, "%s%s%s", escaped, is_here ? "/" : "", output);
     if (strchr(name, ',') != NULL)
-        report_line("%s: the agent's options take no comma in a name: write to another directory",
+        report_line("%s: the agent's options accept no comma in a name: write to another directory",
                     name);
     else if (length < 0 || (size_t) length >= size)
         report_line("%s: the name is too long", output);

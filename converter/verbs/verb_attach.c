@@ -121,8 +121,8 @@ static enum step_status begin(struct attachment *attachment)
     if (attach_load(process, agent, options, &error) != STEP_STATUS_OK)
         return report_error(&error);
     if (process->java_version >= 21)
-        report_line("Java %u has warned on the program's standard error that an agent was loaded: "
-                    "-XX:+EnableDynamicAgentLoading would spare that",
+        report_line("Java %u printed a warning on the program's standard error, since an agent was "
+                    "loaded; -XX:+EnableDynamicAgentLoading avoids it",
                     process->java_version);
     return STEP_STATUS_OK;
 }
@@ -426,13 +426,13 @@ static enum step_status attach_to(struct attachment *attachment, pid_t pid,
         return end(attachment);
     if (attachment->process.is_elsewhere && !waits)
         return arguments_fault(arguments,
-                               "process %ld has other files than this one: -d TIME or "
-                               "--wait, so that its trace can be fetched",
+                               "process %ld has a file system of its own (a container): give -d "
+                               "TIME or --wait, so that its trace can be fetched",
                                (long) pid);
     if (attachment->process.is_elsewhere && strstr(attachment->options.text, ",rotate=") != NULL)
         return arguments_fault(arguments,
-                               "process %ld has other files than this one: only one trace can be "
-                               "fetched, without rotate=",
+                               "process %ld has a file system of its own (a container): only one "
+                               "trace can be fetched, so rotate= is not possible",
                                (long) pid);
     enum step_status status =
         attachment->window_ns != 0 ? record_window(attachment) : record(attachment);
@@ -446,7 +446,7 @@ static enum step_status run(struct attachment *attachment, const struct argument
     uint64_t pid;
     bool waits = attachment->duration_ns != 0 || attachment->wait;
     if (!take_count(&pid, arguments->operands[0], &fault) || pid == 0 || pid > INT_MAX)
-        return arguments_fault(arguments, "'%s' is no process id", arguments->operands[0]);
+        return arguments_fault(arguments, "'%s' is not a process id", arguments->operands[0]);
     if (attachment->status)
         return print_status(arguments->operands[0]);
     if (attachment->report && !waits)
@@ -454,8 +454,9 @@ static enum step_status run(struct attachment *attachment, const struct argument
     if (attachment->sample_bytes != 0 && !attachment->sampled)
         return arguments_fault(arguments, "--sample needs --sampled");
     if (attachment->window_ns != 0 && (attachment->sampled || waits))
-        return arguments_fault(arguments, "--window is of a sample that is being recorded: without "
-                                          "--sampled, -d and --wait");
+        return arguments_fault(
+            arguments,
+            "--window needs a JVM that records a sample, and excludes --sampled, -d and --wait");
     if (strchr(attachment->wanted, ',') != NULL || strcmp(attachment->wanted, "-") == 0)
         return arguments_fault(arguments, "-o %s: a file is expected, without a comma in its name",
                                attachment->wanted);
@@ -518,8 +519,8 @@ enum step_status verb_attach(int argc, char **argv)
         {"report", 0, NULL, "write FILE.html at the end; implies --stack=64", take_flag,
          &attachment.report},
         {"no-snapshot", 0, NULL,
-         "--report: no snapshot of references at the end, which is taken if its estimate is below "
-         "1 s",
+         "with --report: take no snapshot of references at the end (default: if estimated below 1 "
+         "s)",
          take_flag, &attachment.no_snapshot},
         {"events", 'e', "LIST",
          "events to record: class, alloc, free, thread, method, reference, or all but the last",

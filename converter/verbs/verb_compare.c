@@ -79,19 +79,19 @@ static void report_differences(const struct measures *measures)
         if (run->has_sizes != first->has_sizes)
             report_line("%s has no object sizes", run->has_sizes ? first->path : run->path);
         if (death_dates_are_exact(&run->deaths) != death_dates_are_exact(&first->deaths))
-            report_line("%s has exact deaths, %s those that collections found: lifetimes and what "
-                        "lives differ for that, too",
+            report_line("%s has exact deaths, %s those that collections found: this changes "
+                        "lifetimes and live objects, too",
                         death_dates_are_exact(&run->deaths) ? run->path : first->path,
                         death_dates_are_exact(&run->deaths) ? first->path : run->path);
         if (run->resolution_ns != first->resolution_ns)
-            report_line("%s and %s have time stamps of different resolution: their times differ "
-                        "for that, too",
-                        first->path, run->path);
+            report_line(
+                "%s and %s have time stamps of different resolution: this changes times, too",
+                first->path, run->path);
         uint32_t events = TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE) |
                           TRACE_KIND_BIT(EVENT_METHOD_ENTRY);
         if ((run->kinds & events) != (first->kinds & events))
-            report_line("%s and %s were not recorded with the same events: what not all have is "
-                        "left out",
+            report_line("%s and %s were not recorded with the same events: only those that all "
+                        "have are compared",
                         first->path, run->path);
     }
 }

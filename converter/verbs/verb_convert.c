@@ -144,8 +144,8 @@ static enum step_status prepare_records(const struct arguments *arguments,
     conversion->as_records = conversion->job.format->needs == FORMAT_NEEDS_RECORDS ||
                              records->names != NULL || records->condition_count > 0;
     if (conversion->as_records && !event_selection_is_slice(&conversion->selected))
-        return arguments_fault(arguments,
-                               "records are chosen by time, thread number, --record and --where");
+        return arguments_fault(
+            arguments, "records are selected by time, thread number, --record and --where only");
     return STEP_STATUS_OK;
 }
 
@@ -155,7 +155,8 @@ static enum step_status prepare_heap(const struct arguments *arguments,
 {
     struct heap_export *heap = format_settings_set(&conversion->settings, &heap_moment_options);
     if (conversion->selected.kinds != TRACE_ALL_KINDS)
-        return arguments_fault(arguments, "a heap is made of all kinds of events, not of --kind");
+        return arguments_fault(arguments,
+                               "a heap needs events of all kinds: --kind is not possible");
     conversion->of_heap = conversion->selected;
     heap->selected = &conversion->of_heap;
     heap_tracker_select(&conversion->selected, &conversion->of_heap);
@@ -180,9 +181,10 @@ static enum step_status prepare(const struct arguments *arguments, struct conver
     bool takes_all = event_selection_is_all(&conversion->selected);
     switch (conversion->job.format->needs) {
     case FORMAT_NEEDS_GRAPH:
-        return takes_all ? STEP_STATUS_OK
-                         : arguments_fault(arguments, "%s is of all objects and takes no selection",
-                                           conversion->job.format->name);
+        return takes_all
+                   ? STEP_STATUS_OK
+                   : arguments_fault(arguments, "%s contains all objects and accepts no selection",
+                                     conversion->job.format->name);
     case FORMAT_NEEDS_TABLES:
         return STEP_STATUS_OK;
     case FORMAT_NEEDS_HEAP:
@@ -242,10 +244,10 @@ static enum step_status convert_metatf(const struct arguments *arguments,
                                    .names = records->names,
                                    .settings = &conversion->settings};
     if (!event_selection_is_all(&conversion->selected) || records->condition_count > 0)
-        return arguments_fault(arguments, "of Meta-TF's records only --record chooses");
+        return arguments_fault(arguments, "Meta-TF's records are selected by --record only");
     if (to != &format_jsonl && to != &format_csv && to != &format_mtf && to != &format_lines)
-        return arguments_fault(
-            arguments, "the records of its DTD become .txt, .jsonl, .csv, or all of them .mtf");
+        return arguments_fault(arguments, "the records of its DTD can be written as .txt, .jsonl "
+                                          "or .csv, or all of them as .mtf");
     choice.form = to == &format_jsonl ? METATF_AS_JSON_LINES
                   : to == &format_csv ? METATF_AS_CSV
                   : to == &format_mtf ? METATF_AS_METATF

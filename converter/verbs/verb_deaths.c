@@ -32,8 +32,8 @@ static void report_missing_parts(const char *path, const struct dated_summary *s
                     "are those that the collections found",
                     path);
     else if (!summary->has_calls)
-        report_line("%s: has no calls (the agent's option events=method): what only frames had is "
-                    "bounded by its last store",
+        report_line("%s: has no calls (the agent's option events=method): for objects that only "
+                    "frames referred to, the last store is a bound",
                     path);
     if (summary->has_references && summary->has_existing && !summary->has_first_snapshot)
         report_line("%s: has no snapshot of its start (the agent's option snapshot=start): what "
@@ -132,7 +132,7 @@ static void date_deaths_report(const char *output, const struct dated_summary *s
     double mean = errors->earlier > 0 ? (double) errors->ticks / (double) errors->earlier : 0.0;
     report_line(
         "%s: %.2f %% after the last collection that found them alive, the others by %s too "
-        "early in the mean, %s at most (put right)",
+        "early in the mean, %s at most (corrected)",
         output, share, quantity_of_time(mean * (double) summary->resolution_ns, summary->unit).text,
         quantity_of_time((double) errors->most * (double) summary->resolution_ns, summary->unit)
             .text);

@@ -32,8 +32,8 @@ static enum step_status dump_json(const struct arguments *arguments,
 {
     if (!event_selection_is_slice(records->selected.selected) || records->entries ||
         records->selected.maps)
-        return arguments_fault(arguments, "--json: records are chosen by time, thread number, "
-                                          "--record and --where; no --entries, no --maps");
+        return arguments_fault(arguments, "--json: records are selected by time, thread number, "
+                                          "--record and --where only; no --entries, no --maps");
     struct format_settings settings = {.count = 0};
     struct record_selection *selected = format_settings_set(&settings, &record_options);
     *selected = records->selected;
@@ -50,8 +50,8 @@ static enum step_status dump_records(const struct arguments *arguments, const ch
                                      const struct record_dump *records)
 {
     if (!event_selection_is_slice(records->selected.selected))
-        return arguments_fault(arguments,
-                               "records are chosen by time, thread number, --record and --where");
+        return arguments_fault(
+            arguments, "records are selected by time, thread number, --record and --where only");
     return record_dump(path, records);
 }
 
@@ -65,7 +65,7 @@ static enum step_status dump_metatf(const struct arguments *arguments, const cha
                                          .metadata = selected->metadata};
     if (!event_selection_is_all(selected) || records->selected.condition_count > 0 ||
         records->selected.maps || records->entries)
-        return arguments_fault(arguments, "of Meta-TF's records only --record chooses");
+        return arguments_fault(arguments, "Meta-TF's records are selected by --record only");
     return metatf_records_put(path, "-", &choice);
 }
 

@@ -103,7 +103,7 @@ static enum step_status check_retained(const struct arguments *arguments,
 {
     unsigned axes = asked->report.axes;
     if (axes != HEAP_BY_CLASS && axes != HEAP_BY_SITE && axes != HEAP_BY_OBJECT)
-        return arguments_fault(arguments, "--retained is by class, by site or by object");
+        return arguments_fault(arguments, "--retained needs --by=class, site or object");
     if (!event_selection_is_all(&asked->selected))
         return arguments_fault(arguments,
                                "--retained is of the whole heap: no option can select a part of it "
@@ -111,9 +111,9 @@ static enum step_status check_retained(const struct arguments *arguments,
     if (asked->moment_count != 1 || asked->ages || asked->report.allocated ||
         asked->report.tree != HEAP_NO_TREE || asked->report.form == HEAP_AS_CSV ||
         asked->from != NULL)
-        return arguments_fault(
-            arguments, "--retained takes none of --diff, --ages, --allocated, --tree, --csv "
-                       "and --from");
+        return arguments_fault(arguments,
+                               "--retained excludes --diff, --ages, --allocated, --tree, --csv "
+                               "and --from");
     return STEP_STATUS_OK;
 }
 
@@ -123,12 +123,12 @@ static enum step_status heap_asked_check(const struct arguments *arguments,
     if (asked->retained)
         return check_retained(arguments, asked);
     if ((asked->report.axes & HEAP_BY_OBJECT) != 0)
-        return arguments_fault(arguments, "--by object is of --retained");
+        return arguments_fault(arguments, "--by object needs --retained");
     if (asked->ages && (asked->moment_count != 1 || asked->report.form != HEAP_AS_TEXT))
-        return arguments_fault(arguments, "--ages is for one moment, and prints text");
+        return arguments_fault(arguments, "--ages prints text, for one moment");
     if (asked->report.tree != HEAP_NO_TREE &&
         (asked->moment_count != 1 || asked->report.form != HEAP_AS_TEXT))
-        return arguments_fault(arguments, "--tree is for one moment, and prints text");
+        return arguments_fault(arguments, "--tree prints text, for one moment");
     return gates_check(&asked->gates, arguments, METRICS_OF_HEAPS,
                        asked->moment_count == 2 ? NULL : "add --diff A B, two moments");
 }
@@ -394,7 +394,7 @@ static enum step_status check(const struct heap_asked *asked, const char *path)
         return STEP_STATUS_INVALID;
     }
     if (!event_selection_is_all(&rest)) {
-        report_line("%s: of heap dumps only --class can be chosen", path);
+        report_line("%s: heap dumps are selected by --class only", path);
         return STEP_STATUS_INVALID;
     }
     return STEP_STATUS_OK;

@@ -413,7 +413,7 @@ enum step_status verb_help(int argc, char **argv)
     if (shell != NULL && !completion_print(shell))
         return arguments_fault(&arguments, "--completion=%s: bash, zsh or fish is expected", shell);
     if ((as_manual || name != NULL) && verb == NULL)
-        return arguments_fault(&arguments, "there is no verb '%s'", name != NULL ? name : "");
+        return arguments_fault(&arguments, "unknown command '%s'", name != NULL ? name : "");
     if (as_manual)
         explain_verb(verb, print_manual);
     else if (verb != NULL)

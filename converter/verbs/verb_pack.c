@@ -52,7 +52,8 @@ static enum step_status pack_allocs(const char *path, const struct trace_format 
         return status;
     if (input.allocs == NULL) {
         input_close(&input);
-        return report_unfit(path, "neither STEP (steptrace convert makes it) nor a heap trace");
+        return report_unfit(
+            path, "neither a STEP trace (use `steptrace convert` first) nor a heap trace");
     }
     status = input_pour(&input, &pouring, output, &size_bytes);
     if (status == STEP_STATUS_OK) {

@@ -45,6 +45,6 @@ enum step_status verb_paths(int argc, char **argv)
         return arguments_fault(&arguments, "an object's number or --class=GLOB is expected");
     if (arguments.operand_count == 2 &&
         (!take_count(&choice.object, arguments.operands[1], &fault) || choice.object == 0))
-        return arguments_fault(&arguments, "'%s' is no object's number", arguments.operands[1]);
+        return arguments_fault(&arguments, "'%s' is not an object's number", arguments.operands[1]);
     return keepers_print_paths(arguments.operands[0], &options, &choice);
 }

@@ -43,13 +43,13 @@ static bool elf_kinds_fit(const char *library, const char *command, char *reason
         return true;
     if (of_library.class != of_program.class || of_library.order != of_program.order ||
         of_library.machine != of_program.machine) {
-        snprintf(reason, size, "it is for %s, %s for %s: take the one of that machine",
+        snprintf(reason, size, "it is for %s, %s for %s: use the one for that machine",
                  machine_name(&of_library), command, machine_name(&of_program));
         return false;
     }
 #ifdef __GLIBC__
     if (of_program.is_musl) {
-        snprintf(reason, size, "it is for glibc, %s for musl: take a JDK for glibc", command);
+        snprintf(reason, size, "it is for glibc, %s for musl: use a JDK for glibc", command);
         return false;
     }
 #endif
@@ -217,8 +217,9 @@ static enum step_status start(char *agent, const char *other, enum launcher laun
 static enum step_status no_trace(const char *command)
 {
     fprintf(stderr,
-            "steptrace record: %s: there is no trace: it has started no JVM, or none that wrote "
-            "one (a daemon that ran already, a cleared " TOOL_OPTIONS ", its messages above)\n",
+            "steptrace record: %s: no trace was written: the command started no JVM, or none that "
+            "wrote one (a daemon that ran already, a cleared " TOOL_OPTIONS
+            ", its messages above)\n",
             command);
     return verb_exit_code != 0 ? STEP_STATUS_OK : STEP_STATUS_IO;
 }
@@ -253,7 +254,7 @@ static enum step_status record(const struct recording *recording, const struct a
     char **command = (char **) arguments->operands;
     enum launcher launcher = launcher_of(command[0]);
     if (strchr(recording->output, ',') != NULL)
-        return arguments_fault(arguments, "-o %s: the agent takes no comma in a file name",
+        return arguments_fault(arguments, "-o %s: the agent accepts no comma in a file name",
                                recording->output);
     if (strcmp(recording->output, "-") == 0)
         return arguments_fault(arguments, "-o -: a trace that is recorded needs a file");
@@ -270,10 +271,10 @@ static enum step_status record(const struct recording *recording, const struct a
                            : start(NULL, NULL, launcher, command, arguments->operand_count, NULL);
     }
     if (strchr(agent, '=') != NULL)
-        return fail(agent, "the JVM takes no `=` in the path of an agent");
+        return fail(agent, "the JVM accepts no `=` in the path of an agent");
     char *name = trace_name(recording, launcher);
     if (name != NULL && strchr(name, ',') != NULL) {
-        enum step_status refused = fail(name, "the agent takes no comma in a file name");
+        enum step_status refused = fail(name, "the agent accepts no comma in a file name");
         free(name);
         return refused;
     }
@@ -297,8 +298,8 @@ enum step_status verb_record(int argc, char **argv)
         {"report", 0, NULL, "write OUT.html at the end; implies --stack=64", take_flag,
          &recording.report},
         {"no-snapshot", 0, NULL,
-         "--report: no snapshot of references at the end, which is taken if its estimate is below "
-         "1 s",
+         "with --report: take no snapshot of references at the end (default: if estimated below 1 "
+         "s)",
          take_flag, &recording.no_snapshot},
         {"summary", 0, NULL, "print the largest sites on stderr at the end; implies --stack=64",
          take_flag, &recording.summary},

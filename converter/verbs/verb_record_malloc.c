@@ -43,9 +43,9 @@ static bool refuse_process(void *unused, const char *value, const char **fault)
 {
     (void) unused;
     (void) value;
-    *fault = "a process that runs already cannot be recorded: its blocks from before are unknown, "
-             "and calls by addresses that it has taken would be missing; start the program with "
-             "record-malloc, or a service with LD_PRELOAD and STEPTRACE_MALLOC";
+    *fault = "a running process cannot be recorded: its earlier blocks are unknown, and calls "
+             "through saved addresses would be missing; start the program with record-malloc, or a "
+             "service with LD_PRELOAD and STEPTRACE_MALLOC";
     return false;
 }
 
@@ -132,9 +132,9 @@ static enum step_status fail_without_trace(const char *command)
                  command_signal(), strsignal(command_signal()));
     if (is_known && has_special_rights(path))
         fail(path, "left no trace: it has special rights (set-user-id, set-group-id or "
-                   "capabilities), and the system lets no recorder into such a program");
+                   "capabilities), and the system ignores LD_PRELOAD for it");
     else if (is_known && elf_kind_read(path, &kind) && kind.is_static)
-        fail(path, "left no trace: it is linked statically, and no recorder gets into it");
+        fail(path, "left no trace: it is linked statically, so that LD_PRELOAD has no effect");
     else
         fail(command, reason);
     return verb_exit_code != 0 ? STEP_STATUS_OK : STEP_STATUS_IO;
@@ -147,14 +147,14 @@ static enum step_status record(struct recording *recording, const struct argumen
     if (strcmp(recording->output, "-") == 0)
         return arguments_fault(arguments, "-o -: a trace that is recorded needs a file");
     if (!make_step_path(recording))
-        return arguments_fault(arguments, "-o %s: the recorder takes no comma in a file name",
+        return arguments_fault(arguments, "-o %s: the recorder accepts no comma in a file name",
                                recording->output);
     if (!component_find("libmalloctracer.so", "../malloc-recorder", recording->library,
                         "STEPTRACE_MALLOC_LIBRARY", library))
         return fail("libmalloctracer.so",
                     "cannot be found; --library=PATH or STEPTRACE_MALLOC_LIBRARY names it");
     if (strpbrk(library, ": ") != NULL)
-        return fail(library, "LD_PRELOAD takes no colon and no space in a path");
+        return fail(library, "LD_PRELOAD accepts no colons or spaces in a path");
     if (!can_be_recorded(command[0]))
         return STEP_STATUS_IO;
     recording->library = library;

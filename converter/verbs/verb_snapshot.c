@@ -41,6 +41,6 @@ enum step_status verb_snapshot(int argc, char **argv)
     if (!arguments_read(&arguments, argc, argv, 1, 1))
         return arguments.status;
     if (!take_count(&pid, arguments.operands[0], &fault) || pid == 0 || pid > INT_MAX)
-        return arguments_fault(&arguments, "'%s' is no process id", arguments.operands[0]);
+        return arguments_fault(&arguments, "'%s' is not a process id", arguments.operands[0]);
     return ask(agent, (pid_t) pid);
 }

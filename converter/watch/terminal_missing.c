@@ -5,8 +5,8 @@
 enum step_status watch_terminal_open(struct step_error *error)
 {
     return step_error_set(error, STEP_STATUS_UNSUPPORTED, NULL, STEP_NO_OFFSET,
-                          "this build has no ncurses (Debian's libncurses-dev was not there); "
-                          "--once and --json need none");
+                          "this build has no ncurses (build it with Debian's libncurses-dev); "
+                          "--once and --json work without");
 }
 
 void watch_terminal_close(void)

@@ -260,7 +260,7 @@ static bool take_key(char *word, size_t column, struct event_selection *selected
     word += strncmp(word, "--", 2) == 0 ? 2 : 0;
     size_t length = strcspn(word, "=");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const char *why = "is a bad value";
+        const char *why = "is not a valid value";
         if (strlen(rows[i].name) != length || memcmp(rows[i].name, word, length) != 0 ||
             rows[i].value == NULL || rows[i].target == &selected->dtd_path)
             continue;

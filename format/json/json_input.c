@@ -289,7 +289,7 @@ static void end_value(struct json_input *input)
 static enum step_status open_container(struct json_input *input, bool is_object)
 {
     if (input->depth == JSON_INPUT_DEPTH_MAX)
-        return fail(input, STEP_STATUS_LIMIT, "arrays and objects are in each other too deeply");
+        return fail(input, STEP_STATUS_LIMIT, "arrays and objects are nested too deeply");
     pass(input);
     input->is_object[input->depth++] = is_object;
     input->expect = is_object ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
@@ -336,7 +336,7 @@ static enum step_status close_container(struct json_input *input, bool is_object
                                         enum json_token *token)
 {
     if (input->depth == 0 || input->is_object[input->depth - 1] != is_object)
-        return fail(input, STEP_STATUS_CORRUPT, "this bracket closes nothing");
+        return fail(input, STEP_STATUS_CORRUPT, "a bracket without its opening one");
     pass(input);
     input->depth--;
     *token = is_object ? JSON_OBJECT_END : JSON_ARRAY_END;
@@ -400,7 +400,7 @@ static enum step_status read_token(struct json_input *input, enum json_token *to
     case EXPECT_COMMA_OR_END:
         return fail(input, STEP_STATUS_CORRUPT, "a comma or a closing bracket is expected");
     default:
-        return fail(input, STEP_STATUS_CORRUPT, "something follows the JSON text");
+        return fail(input, STEP_STATUS_CORRUPT, "unexpected data after the JSON text");
     }
 }
 

@@ -156,8 +156,7 @@ static void take_interpretation(struct record_work *record, struct metatf_field 
            (property->word == NULL || strcmp(property->word, metatf_interpretation_name(i)) != 0))
         i++;
     if (i == STEP_FIELD_INTERPRETATION_COUNT) {
-        dtd_fault(parse, property->place, "the interpretation of %s is none that there is",
-                  field->name);
+        dtd_fault(parse, property->place, "%s has an unknown interpretation", field->name);
         return;
     }
     unsigned count = metatf_metadata_values(metatf_property_of(i));

@@ -145,7 +145,7 @@ enum step_status metatf_writer_set_compression(struct metatf_writer *writer, uin
         (compression != STEP_COMPRESSION_NONE && compression != rest->options.compression &&
          rest->options.compression != STEP_COMPRESSION_NONE))
         return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
-                              "section %" PRIu32 " cannot be compressed so", section);
+                              "section %" PRIu32 " cannot be compressed in this way", section);
     if (compression != STEP_COMPRESSION_NONE)
         rest->options.compression = compression;
     rest->sections[index].compression = compression;

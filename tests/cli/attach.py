@@ -359,15 +359,15 @@ def names_of_directories():
 
 
 def refusals():
-    for option, reason in (('-XX:+DisableAttachMechanism', 'no attach requests'), ('-Xrs', 'SIGQUIT'),
-                           ('-XX:-EnableDynamicAgentLoading', 'takes no agents')):
+    for option, reason in (('-XX:+DisableAttachMechanism', 'does not accept attach requests'), ('-Xrs', 'SIGQUIT'),
+                           ('-XX:-EnableDynamicAgentLoading', 'does not accept agents')):
         if option == '-XX:-EnableDynamicAgentLoading' and VERSION < 21:
             continue
         with Jvm(option) as pid:
             steptrace('attach', '-d', '1s', pid, code=1, says=reason)
             require(os.path.exists(f'/proc/{pid}'), f'{option}: the JVM has ended')
     with subprocess.Popen(['sleep', '60']) as other:
-        steptrace('attach', str(other.pid), code=1, says='no JVM')
+        steptrace('attach', str(other.pid), code=1, says='not a JVM')
         require(other.poll() is None, 'a process that is no JVM was ended')
         other.kill()
     steptrace('attach', '4194305', code=1, says='no process')

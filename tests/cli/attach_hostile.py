@@ -164,7 +164,7 @@ def disk():
     with Hostile('sparse') as jvm:
         script = 'mount -t tmpfs -o size=8m none "$1" && shift && "$@"; code=$?; df --output=used full | tail -1; ls full; exit $code'
         done = attach(jvm.pid, 'full/sparse.step', before=['unshare', '--mount', 'sh', '-c', script, 'sh', 'full'])
-        require(done.returncode == 1 and 'half of the space' in done.stderr, f'sparse: {done}')
+        require(done.returncode == 1 and 'half of the free space' in done.stderr, f'sparse: {done}')
         require(done.stdout.split() == ['0'], f'sparse: {done.stdout} was left')
 
 

@@ -120,8 +120,8 @@ def main():
         for verb in listed:
             if verb not in CALLS and verb != 'help':
                 expect(0, f'{verb} --help', [steptrace, verb, '--help'])
-        expect(2, 'unknown verb', [steptrace, 'no-such-verb'])
-        expect(2, 'no verb', [steptrace], needs_message=False)
+        expect(2, 'unknown command', [steptrace, 'no-such-verb'])
+        expect(2, 'no command', [steptrace], needs_message=False)
         for verb in ('stats', 'heap', 'dump'):
             expect(0, f'{verb}, a pattern without a match', [*words_of(verb, 'whole.step'), '--class=no.such.Name'])
     print('\n'.join(faults) or f'{len(CALLS)} verbs, {len(INPUTS)} inputs')

@@ -136,7 +136,7 @@ def links():
     os.symlink('nowhere', 'link.2.step')
     steptrace('record', '-o', 'link.step', '-e', 'class', JAVA, 'None', code=1, says='the trace is link.3.step')
     for name in ('notes', 'link.step', 'link.2.step'):
-        steptrace('record', '-O', 'overwrite=yes', '-o', name, '-e', 'class', JAVA, 'None', code=1, says='no trace of this user')
+        steptrace('record', '-O', 'overwrite=yes', '-o', name, '-e', 'class', JAVA, 'None', code=1, says='not a trace of this user')
     require(pathlib.Path('notes').read_text(encoding='utf-8') == 'mine', 'notes was replaced')
     require(not os.path.exists('nowhere') and os.path.islink('link.step'), 'a link was followed')
 

@@ -148,7 +148,7 @@ def record_anywhere(session):
         result = session.run(["sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", str(place),
                               session.steptrace, "record", "-o", "run.step", "--", *java], env=environment)
         if "," in name:
-            require(result.returncode == 1 and b"takes no comma" in result.stderr and not result.stdout,
+            require(result.returncode == 1 and b"accepts no comma" in result.stderr and not result.stdout,
                     f"{name}: {result.returncode}, {shown(result.stderr)}")
             continue
         require(result.returncode == 0, f"{name}: it ends with {result.returncode}: {shown(result.stderr)}")

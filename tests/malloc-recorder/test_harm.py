@@ -321,7 +321,7 @@ class Harm(unittest.TestCase):
     def test_why_nothing_was_recorded(self):
         done = run([STEPTRACE, 'record-malloc', '-p', os.getpid()])
         self.assertEqual(done.returncode, 2)
-        self.assertIn('a process that runs already cannot be recorded', done.stderr)
+        self.assertIn('a running process cannot be recorded', done.stderr)
         done = record(self.path('run.step'), '/bin/true', env=dict(
             os.environ, STEPTRACE_MALLOC_DRAIN='/nowhere'))
         self.assertEqual(done.returncode, 1)

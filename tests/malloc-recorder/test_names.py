@@ -97,8 +97,8 @@ class Names(unittest.TestCase):
         self.lives('run.step')
         os.link(self.path('run.step'), self.path('hard.step'))
         trace = content(self.path('run.step'))
-        for name, reason in (('notes.step', 'no trace of this user'), ('dangling.step', 'no trace of this user'),
-                             ('hard.step', 'no trace of this user'), ('other.step', 'no live file of this user')):
+        for name, reason in (('notes.step', 'not a trace of this user'), ('dangling.step', 'not a trace of this user'),
+                             ('hard.step', 'not a trace of this user'), ('other.step', 'not a live file of this user')):
             self.refused(name, reason)
         self.assertEqual(content(self.path('run.step')), trace)
         self.assertEqual(content(self.path('notes.step'))[:4], b'mine')
@@ -109,7 +109,7 @@ class Names(unittest.TestCase):
         os.chown(self.path('run.step'), 4242, 4242)
         os.chmod(self.path('run.step'), 0o666)
         trace = content(self.path('run.step'))
-        self.refused('run.step', 'no trace of this user')
+        self.refused('run.step', 'not a trace of this user')
         self.assertEqual(content(self.path('run.step')), trace)
 
     def test_programs_of_one_process(self):

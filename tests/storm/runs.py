@@ -142,7 +142,7 @@ class Trace:
     @staticmethod
     def is_only_cut(said):
         """Nothing is wrong but that it ends early."""
-        return b": no breach in what could be read" in said
+        return b": no breach in the part that could be read" in said
 
     def require_closed(self):
         if not self.is_closed:

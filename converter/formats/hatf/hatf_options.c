@@ -82,7 +82,7 @@ const struct trace_format format_hatf_zst = {
 const struct trace_format format_hatf_zip = {
     .name = "hatf.zip",
     .ending = ".hatf.zip",
-    .help = "HATF in streams, an entry each",
+    .help = "HATF, one ZIP entry per stream",
     .starts = starts_split,
     OF_BINARY,
 };
@@ -90,7 +90,7 @@ const struct trace_format format_hatf_zip = {
 const struct trace_format format_hatf_txt = {
     .name = "hatf.txt",
     .ending = ".hatf.txt",
-    .help = "HATF as text, a line a record",
+    .help = "HATF as text, one record per line",
     .needs = FORMAT_NEEDS_ALLOCATIONS,
     .options = text_options,
     .magic = "# HATF",

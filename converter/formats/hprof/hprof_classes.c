@@ -268,7 +268,7 @@ void hprof_count_lost(struct hprof_classes *found, uint32_t node, const struct h
 static void report(const char *output, const struct hprof_classes *found)
 {
     if (found->lost > 0)
-        report_line("%s: %s references have no place in the format", output,
+        report_line("%s: %s references cannot be stored in the format", output,
                     quantity_of_count(found->lost).text);
     if (found->cut > 0)
         report_line("%s: %s arrays are cut to %s elements, the most that this dump can have",

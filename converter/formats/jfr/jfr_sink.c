@@ -529,7 +529,7 @@ static bool take_interval(void *target, const char *value, const char **fault)
 }
 
 static const struct format_option rows[] = {
-    {{"interval", 0, "TIME", "jfr: a sample sums up this time (100ms)", take_interval, NULL},
+    {{"interval", 0, "TIME", "jfr: time that one sample covers (100ms)", take_interval, NULL},
      offsetof(struct jfr_options, interval_ns)},
     {{"chunk", 0, "SIZE", "jfr: size of a chunk (8m)", take_size, NULL},
      offsetof(struct jfr_options, chunk_bytes)},

@@ -161,7 +161,7 @@ static void take_v2_items(struct infra_reading *reading, enum infra_name_kind ki
     }
     if (token == JSON_ARRAY_END || token == JSON_END)
         return;
-    memory_infra_fault(reading->infra, "something in a map of heaps_v2 is no object");
+    memory_infra_fault(reading->infra, "an entry in a map of heaps_v2 is not an object");
     do
         skip(reading, token);
     while (next_item(reading, &token));

@@ -172,7 +172,7 @@ static void print_verdict(const struct counts *counts, const struct metatf_recor
     (void) reading, (void) shown;
     printf("%" PRIu64 " records: %s\n", counts->data,
            is_whole ? "as the DTD, the header and the index say"
-                    : "no breach in what could be read");
+                    : "no breach in the part that could be read");
 }
 
 enum step_status metatf_records_check(const char *path, const char *dtd_path)

@@ -369,8 +369,8 @@ static enum step_status check_names(const struct exporting *exporting, size_t *c
                            "the trace does not contain its start time, so --clock is not possible");
     if (status == STEP_STATUS_OK && !is_choice_of_tables(exporting->job->selected))
         status = step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
-                                "of tables a time, one --class and one --thread by its number can "
-                                "be chosen; `steptrace sql` chooses by any column");
+                                "tables can be limited by time, one --class and one --thread "
+                                "number; `steptrace sql` selects by any column");
     return status == STEP_STATUS_NOT_FOUND ? STEP_STATUS_INVALID : status;
 }
 

@@ -6,6 +6,6 @@
 enum step_status sql_run(const struct sql_run *run)
 {
     (void) run;
-    report_line("this build has no SQLite: Debian's libsqlite3-dev was not there");
+    report_line("this build has no SQLite (build it with Debian's libsqlite3-dev)");
     return STEP_STATUS_UNSUPPORTED;
 }

@@ -210,8 +210,7 @@ static enum step_status add_trace(sqlite3 *database, struct named_trace *trace, 
 static enum step_status report_fault(sqlite3 *database, const struct sql_run *run, const char *text)
 {
     if (sqlite3_errcode(database) == SQLITE_AUTH)
-        return report(
-            "not authorized: statements read traces, and reach no other files or settings");
+        return report("not authorized: statements can read traces, but no other files or settings");
     struct named_trace trace;
     struct tables *tables;
     char hint[600] = "";

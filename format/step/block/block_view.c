@@ -80,7 +80,7 @@ static enum step_status find_rows(struct gathering *gathering, uint32_t record, 
             return refuse(error, "the record has no such slot");
         part->cursor = type->slots[slot];
         if (part->cursor->first == NULL)
-            return refuse(error, "the field was not asked for");
+            return refuse(error, "the field was not requested");
         size_t at = 0;
         while (at < gathering->moved_count && gathering->of[at] != part->cursor)
             at++;

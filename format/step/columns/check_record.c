@@ -97,7 +97,7 @@ static enum step_status check_bytes(const struct checking *checking,
     const struct step_bytes *bytes = step_slot_bytes(slot);
     enum step_charset charset = checking->plan->columns[node->column].field_coding.charset;
     if (bytes != NULL && !step_charset_valid(charset, bytes->data, bytes->length))
-        return refuse(checking, node->column, "has bytes that are no text in its charset");
+        return refuse(checking, node->column, "has bytes that are not text in its charset");
     return check_value(checking, node->column, bytes != NULL ? bytes->length : 0);
 }
 

@@ -151,7 +151,7 @@ static void note_load(struct step_reader *reader, struct step_block_entry *entry
         step_reader_note(reader, error->offset, entry->info.stored_bytes, "%.140s", error->message);
     } else if (status == STEP_STATUS_OK && gap->records > 0) {
         entry->damage_noted = true;
-        step_reader_note(reader, entry->info.offset, 0, "%" PRIu64 " records passed over: %.100s",
+        step_reader_note(reader, entry->info.offset, 0, "%" PRIu64 " records skipped: %.100s",
                          gap->records, gap->message);
     }
 }
@@ -161,7 +161,7 @@ static void explain_limit(const struct step_reader *reader, struct step_error *e
 {
     step_error_set(error, STEP_STATUS_LIMIT, reader->name, error->offset,
                    "blocks that overlap in time need more memory than the limit of %" PRIu64
-                   " bytes; this one is passed over",
+                   " bytes; this one is skipped",
                    step_reader_room(reader));
 }
 

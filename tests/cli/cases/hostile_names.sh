@@ -50,7 +50,7 @@ for file in "$data/hostile/control_dtd.mtf" $'no\e[31mthing.step' $'a\xe2\x80\xa
         is_shown "$verb of a bad file" err
     done
 done
-steptrace $'du\e[2Jmp' "$trace" 2>err || is_shown "unknown verb" err
+steptrace $'du\e[2Jmp' "$trace" 2>err || is_shown "unknown command" err
 steptrace dump $'--\e[2J' "$trace" 2>err || is_shown "unknown option" err
 steptrace check "$data/hostile/control_dtd.mtf" 2>&1 | sed 's/.*DTD/DTD/'
 

@@ -30,7 +30,7 @@ for verb in stats heap leaks; do
     steptrace $verb --json ring 2>told | grep not_recorded_ns; grep -c 'not recorded: 356 ms of 3.99 s' told
 done
 steptrace compare --json ring ring/run.000001.step 2>told | grep not_recorded_ns; grep -c 'not recorded: 356 ms of 3.99 s' told
-steptrace report ring -o page.html 2>/dev/null; grep -o 'not recorded: [^:]*' page.html
+steptrace report ring -o page.html 2>/dev/null; grep -o 'not recorded: [^;]*' page.html
 echo "-- what keep= has removed is said"
 rm ring/run.000001.step
 steptrace stats ring | rows

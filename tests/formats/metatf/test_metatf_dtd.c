@@ -166,7 +166,7 @@ static const struct {
     {"x.width = 1; x.interpretation = delta; r : (tag, x) { tag.value = 4; }",
      "1:14: delta takes 1 argument"},
     {"x.width = 1; x.interpretation = zigzag 1; r : (tag, x) { tag.value = 4; }",
-     "1:14: the interpretation of x is none that there is"},
+     "1:14: x has an unknown interpretation"},
     {"x.interpretation = sectionStride 7 4; r : (tag, x) { tag.value = 4; }",
      "1:1: there is no section 7"},
     {"x.interpretation = sectionStride 7 9; r : (tag, x) { tag.value = 4; } section s 7 { }",

@@ -306,7 +306,7 @@ static void test_others(void)
     make_directory();
     first = begin(1, 1, "a", "bytecode");
     end(&first, 1);
-    refuse("no file with samples");
+    refuse("no file of its recording has samples");
     remove_directory(1);
 }
 

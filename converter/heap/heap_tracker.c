@@ -304,15 +304,19 @@ static enum step_status end_collection(struct heap_tracker *tracker, const struc
     return status;
 }
 
+static bool is_wanted(struct heap_tracker *tracker, const struct trace_event *event, uint32_t site)
+{
+    return !tracker->selects || heap_choice_takes(tracker, event, site);
+}
+
 static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *event)
 {
     struct heap_cells *cells = &tracker->cells;
     const struct heap_key key = {event->class_id,
                                  call_sites_of(&tracker->calls, &tracker->sites, event),
                                  tracker->options.by_thread ? event->thread_id : 0};
-    uint32_t number = tracker->selects && !heap_choice_takes(tracker, event, key.site)
-                          ? HEAP_HIDDEN_CELL
-                          : heap_cells_put(cells, &key);
+    uint32_t number =
+        is_wanted(tracker, event, key.site) ? heap_cells_put(cells, &key) : HEAP_HIDDEN_CELL;
     uint64_t birth_us = time_age(event->time_ns, tracker->unit);
     bool is_existing = (event->flags & TRACE_EXISTING) != 0;
     if (number == UINT32_MAX || !cell_samples_add(&tracker->samples, number, event) ||
@@ -350,17 +354,23 @@ static bool put_free(struct heap_tracker *tracker, const struct trace_event *eve
     return cell_samples_remove(&tracker->samples, &born, event);
 }
 
-static bool is_left_out(const struct heap_tracker *tracker, const struct trace_event *event)
+/* Returns whether the object does not count, as if it had not been in the trace. */
+static bool leave_out(struct heap_tracker *tracker, const struct trace_event *event)
 {
-    return event->object == 0 ||
-           ((event->flags & TRACE_EXISTING) != 0 && tracker->options.without_existing);
+    if (event->object == 0)
+        return true;
+    if ((event->flags & TRACE_EXISTING) == 0 || !tracker->options.without_existing)
+        return false;
+    tracker->left_out +=
+        is_wanted(tracker, event, call_sites_of(&tracker->calls, &tracker->sites, event));
+    return true;
 }
 
 static bool put_event(struct heap_tracker *tracker, const struct trace_event *event)
 {
     switch (event->kind) {
     case EVENT_OBJECT_ALLOC:
-        return is_left_out(tracker, event) || put_alloc(tracker, event);
+        return leave_out(tracker, event) || put_alloc(tracker, event);
     case EVENT_OBJECT_FREE:
         return put_free(tracker, event);
     default:

@@ -385,6 +385,7 @@ static void refuse(const struct gate_rule *rule, const struct measures *measures
 {
     const struct metric *metric = rule->metric;
     uint32_t lacks = measures->lacks_kinds & metric->needs;
+    bool has_too_few = (measures->lacks_sums >> metric->sum & 1) != 0;
     const char *text = "'%s': a trace of engine=sampled has no estimate of %s";
     if (measures_have(measures, metric))
         text = "'%s': no interval of %s is valid, so the rule is not judged: a JVM sampled with a "
@@ -397,6 +398,12 @@ static void refuse(const struct gate_rule *rule, const struct measures *measures
         text = "'%s': a trace without method events (the agent's option events=method) has no %s";
     else if (measures->lacks_times && metric->unit == UNIT_TIME)
         text = "'%s': a trace without a clock (resolution=none) has no %s";
+    else if (has_too_few && metric->sum == SUM_GROWTH_BYTES)
+        text = "'%s': not judged: fewer than three collections show no %s: record longer, or with "
+               "-O collect=8m";
+    else if (has_too_few)
+        text = "'%s': not judged: the trace has fewer collections than %s takes (--survived): "
+               "record longer, or with -O collect=8m";
     step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET, text, rule->text,
                    metric->name);
 }

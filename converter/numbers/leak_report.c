@@ -115,6 +115,12 @@ static void print_head(const struct leak_report *report)
     print_amount(report, "at end", &live, &samples);
     printf(", after %zu collection%s%s\n", report->tracker->time_count,
            plural(report->tracker->time_count), is_sampled(report) ? " that freed samples" : "");
+    if (report->tracker->heap.left_out > 0)
+        printf("existing  %s object%s that existed before the trace left out (--existing)\n",
+               quantity_of_count(report->tracker->heap.left_out).text,
+               plural(report->tracker->heap.left_out));
+    else if (report->lacks_existing)
+        puts("existing  left out (the agent's option existing=yes)");
     death_dates_print(&report->tracker->heap.deaths, deaths, sizeof deaths);
     if (death_dates_are_exact(&report->tracker->heap.deaths))
         printf("%-10s%s\n", "deaths", deaths);
@@ -132,7 +138,7 @@ static void print_head(const struct leak_report *report)
                      &report->rows->suppressed_samples);
         printf(" are suppressed\n");
     }
-    if (report->tracker->sample_count < 3)
+    if (report->tracker->sample_count < LEAK_LINE_LEAST)
         printf("(no growth: it takes three collections; record longer, or with -O collect=8m)\n");
 }
 
@@ -176,7 +182,7 @@ static void print_estimates(const struct leak_report *report, const struct leak_
              quantity_of_bytes(bytes.high).text);
     printf("%8" PRIu64 " %12" PRIu64 " %12s %-*s", row->old_samples.samples, row->old.objects,
            quantity_of_bytes(bytes.value).text, RANGE_WIDTH, range);
-    if (report->tracker->sample_count < 3)
+    if (report->tracker->sample_count < LEAK_LINE_LEAST)
         snprintf(range, sizeof range, "-");
     else
         snprintf(range, sizeof range, "%s..%s", signed_bytes(row->growth.low).text,
@@ -186,7 +192,7 @@ static void print_estimates(const struct leak_report *report, const struct leak_
 
 static void print_row(const struct leak_report *report, const struct leak_row *row)
 {
-    bool has_line = report->tracker->sample_count >= 3;
+    bool has_line = report->tracker->sample_count >= LEAK_LINE_LEAST;
     char growth[48] = "-", fit[16] = "-";
     if (has_line) {
         snprintf(growth, sizeof growth, "%s", signed_bytes(row->slope).text);
@@ -315,6 +321,7 @@ void leak_print_json(const struct leak_report *report)
                                report->tracker->heap.samples.weights.interval_bytes);
     }
     put_amount(&json, report, "at_end", &live, &samples);
+    json_number(&json, "existing_left_out", report->tracker->heap.left_out);
     put_amount(&json, report, "survived", &report->rows->all, &report->rows->all_samples);
     put_amount(&json, report, "suppressed", &report->rows->suppressed,
                &report->rows->suppressed_samples);

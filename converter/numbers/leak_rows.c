@@ -188,7 +188,7 @@ static bool find_coefficients(const struct leak_tracker *tracker, struct coeffic
         double x = (double) tracker->samples[i].collection - mean;
         squares += x * x;
     }
-    if (count < 3 || squares <= 0)
+    if (count < LEAK_LINE_LEAST || squares <= 0)
         return false;
     for (size_t i = first; i < tracker->sample_count; i++)
         out->sums[i + 1] =
@@ -320,7 +320,7 @@ static struct line fit_line(const struct leak_tracker *tracker, const uint64_t *
         xy += x * y;
         yy += y * y;
     }
-    if (count < 3 || xx <= 0)
+    if (count < LEAK_LINE_LEAST || xx <= 0)
         return (struct line){0, 0};
     if (is_level || yy <= 0)
         return (struct line){0, 1};
@@ -543,6 +543,16 @@ static bool measure_axis(const struct leak_tracker *tracker, const struct leak_l
     return ok;
 }
 
+/* In so few collections nothing can have survived as many, whatever the program keeps. */
+static void note_too_few(const struct leak_tracker *tracker, const struct leak_limits *limits,
+                         struct measures *measures)
+{
+    if (tracker->sample_count < LEAK_LINE_LEAST)
+        measures->lacks_sums |= 1u << SUM_GROWTH_BYTES;
+    if (tracker->time_count < limits->survived)
+        measures->lacks_sums |= 1u << SUM_LEAKED_BYTES | 1u << SUM_LEAKED_OBJECTS;
+}
+
 bool leak_rows_measure(const struct leak_tracker *tracker, const struct leak_limits *limits,
                        struct suppressions *suppressions, enum measure_side side,
                        struct measures *measures)
@@ -560,6 +570,7 @@ bool leak_rows_measure(const struct leak_tracker *tracker, const struct leak_lim
     free(site_rows);
     if (tracker->heap.deaths.are_missing)
         measures->lacks_kinds |= TRACE_KIND_BIT(EVENT_OBJECT_FREE);
+    note_too_few(tracker, limits, measures);
     if (ok)
         measures->runs[measures->run_count++] = (struct measure_run){
             .side = side,

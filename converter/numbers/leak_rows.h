@@ -20,7 +20,8 @@
  * then on samples half as often.
  */
 
-#define LEAK_SAMPLES 32u /* even */
+#define LEAK_SAMPLES 32u   /* even */
+#define LEAK_LINE_LEAST 3u /* samples that a line is fitted to */
 
 struct leak_sample {
     uint64_t collection; /* from 1 */
@@ -118,7 +119,8 @@ bool leak_rows_make(const struct leak_tracker *tracker, const struct leak_limits
 void leak_rows_reset(struct leak_rows *rows);
 
 /* Adds a run of measures for gates.  Growth is that of the rows by class for a class, by site for a
- * site, and the sum of the rows by both for the program.  Returns false if memory runs out. */
+ * site, and the sum of the rows by both for the program.  What the trace has too few collections
+ * for is in `lacks_sums`.  Returns false if memory runs out. */
 bool leak_rows_measure(const struct leak_tracker *tracker, const struct leak_limits *limits,
                        struct suppressions *suppressions, enum measure_side side,
                        struct measures *measures);
@@ -129,7 +131,8 @@ struct leak_report {
     const struct leak_tracker *tracker;
     const struct leak_rows *rows;
     struct leak_limits limits;
-    bool is_older; /* the limits are of age, since the trace has too few collections */
+    bool is_older;       /* the limits are of age, since the trace has too few collections */
+    bool lacks_existing; /* the trace has no objects that existed when it began */
     unsigned axes;
     uint64_t top;                    /* lines; 0: all */
     uint64_t depth;                  /* frames of a site; 0: all */

@@ -123,6 +123,7 @@ struct measures {
     bool has_estimates;   /* some runs are sampled */
     bool lacks_times;     /* some runs have no clock */
     uint32_t lacks_kinds; /* that some runs do not have */
+    uint32_t lacks_sums;  /* bits of enum measure_sum: some run has too few collections for them */
 };
 
 /* Allocates room for this many runs.  Returns false if memory runs out; reset is allowed then. */
@@ -177,7 +178,8 @@ static inline bool measures_have(const struct measures *measures, const struct m
 {
     return (!measures->has_estimates || metric->is_of_samples) &&
            (!measures->lacks_times || metric->unit != UNIT_TIME) &&
-           (measures->lacks_kinds & metric->needs) == 0;
+           (measures->lacks_kinds & metric->needs) == 0 &&
+           (measures->lacks_sums >> metric->sum & 1) == 0;
 }
 
 /* A value of a row or of a set: the median over its runs, with the minimum and maximum.  Of sampled

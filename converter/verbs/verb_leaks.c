@@ -31,6 +31,7 @@ struct leaks_options {
     uint64_t top, depth;
     bool with_existing;
     bool json;
+    bool lacks_existing;
     bool is_older; /* of a trace with too few collections: old objects, not survivors */
 };
 
@@ -101,6 +102,7 @@ static enum step_status print_rows(struct leaks_options *options, const char *pa
                                        .rows = &rows,
                                        .limits = options->limits,
                                        .is_older = options->is_older,
+                                       .lacks_existing = options->lacks_existing,
                                        .axes = axes,
                                        .top = options->top,
                                        .depth = options->depth,
@@ -136,6 +138,9 @@ static enum step_status follow(struct leaks_options *options, const char *path, 
         status = report_no_memory();
     }
     trace_report_not_recorded(path, event_source_not_recorded(input->source));
+    options->lacks_existing =
+        options->with_existing &&
+        trace_lacks_existing(event_source_property(input->source, "existing").unshown);
     if (side == SIDE_BEFORE)
         choose_limits(options, &tracker);
     if (status == STEP_STATUS_OK)

@@ -156,6 +156,7 @@ def leaks(case):
     selection = Selection(case.world, options, derives=True)
     all_rows, kept, rows = leaks_of.rows(case.world, selection, least, axes, existing, 0, suppressed)
     case.same("collections", found["collections"], len(case.world.collections()))
+    case.same("existing left out", found["existing_left_out"], 0 if existing else sum(o.existing for o in selection.objects()))
     case.same("survived", (found["survived"]["objects"], found["survived"]["bytes"]), totals(all_rows))
     case.same("suppressed", (found["suppressed"]["objects"], found["suppressed"]["bytes"]), totals([o for o in all_rows if o not in kept]))
     compare_rows(case, "rows", [(row_key(r, axes), r["objects"], r["bytes"], r["mean_age_ns"]) for r in found["rows"]],

@@ -87,3 +87,14 @@ steptrace compare tick.step tick.step | grep collections
 printf '%s\n' VS:0 VI:1000 OA:1000:X:1 OA:5000:Y:2 OF:6000:Y:2 OA:9000:Y:3 VD:10000 >few.txt
 steptrace leaks few.txt
 steptrace leaks few.txt --survived 3
+# Rules about what so few collections cannot show are not judged; the others are.
+for rule in 'leaked > 1' 'leaked_objects < 5' 'growth > 1'; do
+    steptrace leaks few.txt -q --fail-if "$rule"
+    echo $?
+done
+steptrace leaks few.txt -q --survived 1 --fail-if 'leaked_objects > 0'
+echo $?
+steptrace leaks few.txt -q --survived 0 --older-than 5us --fail-if 'leaked_objects > 5' --fail-if 'growth > 1'
+echo $?
+steptrace leaks $data/traces/shop-1.step -q --baseline few.txt --fail-if 'leaked > +1'
+echo $?

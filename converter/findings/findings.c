@@ -34,11 +34,6 @@ const char *const finding_words[FINDING_KINDS] = {
 #define SURVIVED_LEAST UINT64_C(3) /* collections, as `steptrace leaks` */
 #define HEAP_TIMES_LEAST 2u        /* a limit of the heap as large as what was enough is right */
 
-struct finding_names {
-    struct heap_sites sites;  /* call stacks */
-    struct heap_sites places; /* lines, whatever their callers */
-};
-
 enum { NAME_TEXT = 600 };
 
 /* ---- names ---- */
@@ -142,20 +137,23 @@ static size_t merge_places(struct place_life *places, size_t count)
 }
 
 /* Returns NULL if memory runs out. */
-static struct place_life *find_places(const struct site_lives *lives, struct finding_names *names,
+static struct place_life *find_places(const struct findings_pass *pass, struct heap_sites *names,
                                       size_t *count)
 {
-    struct place_life *places = calloc(lives->count + 1, sizeof *places);
-    for (size_t i = 0; places != NULL && i < lives->count; i++) {
-        const struct site_life *life = &lives->items[i];
-        uint32_t site = heap_sites_of_frame(&names->sites, life->key.stack_id);
-        places[i] = (struct place_life){.place = place_of_site(&names->sites, site, &names->places),
-                                        .class_id = life->key.class_id,
-                                        .born = life->born,
-                                        .decided = life->decided,
-                                        .old = life->old};
+    static const struct cell_fate nothing;
+    const struct heap_cells *cells = &pass->leaks.heap.cells;
+    struct place_life *places = calloc(cells->count + 1, sizeof *places);
+    for (size_t i = 0; places != NULL && i < cells->count; i++) {
+        const struct heap_cell *cell = &cells->items[i];
+        const struct cell_fate *fate = i < pass->fate_count ? &pass->fates[i] : &nothing;
+        places[i] = (struct place_life){
+            .place = place_of_site(&pass->leaks.heap.sites, cell->key.site, names),
+            .class_id = cell->key.class_id,
+            .born = {cell->now.allocated_objects, cell->now.allocated_bytes},
+            .decided = fate->decided,
+            .old = fate->old};
     }
-    *count = places != NULL ? merge_places(places, lives->count) : 0;
+    *count = places != NULL ? merge_places(places, cells->count) : 0;
     return places;
 }
 
@@ -177,47 +175,56 @@ static const struct place_life *largest(const struct place_life *places, size_t 
     return most;
 }
 
-static double share_of(const struct place_life *place, const struct site_lives *lives)
+static uint64_t allocated_bytes(const struct findings_pass *pass)
 {
-    return (double) place->born.bytes / (double) lives->born.bytes;
+    return pass->leaks.heap.cells.all.allocated_bytes;
 }
 
-static bool is_large(const struct place_life *place, const struct site_lives *lives)
+static double share_of(const struct place_life *place, const struct findings_pass *pass)
+{
+    return (double) place->born.bytes / (double) allocated_bytes(pass);
+}
+
+static bool is_large(const struct place_life *place, const struct findings_pass *pass)
 {
     return place != NULL && place->born.bytes >= BYTES_LEAST &&
-           share_of(place, lives) >= SHARE_LEAST;
+           share_of(place, pass) >= SHARE_LEAST;
 }
 
-static void name_place(const struct finding_names *names, const struct place_life *place,
+static bool has_deaths(const struct findings_pass *pass)
+{
+    const struct death_dates *deaths = &pass->leaks.heap.deaths;
+    return deaths->freed > 0 || death_dates_are_exact(deaths);
+}
+
+static void name_place(const struct heap_sites *names, const struct place_life *place,
                        char class[NAME_TEXT], char at[NAME_TEXT])
 {
-    put_class(trace_class_of(names->sites.names, place->class_id)->name, class);
-    put_place(&names->places, place->place, at);
+    put_class(trace_class_of(names->names, place->class_id)->name, class);
+    put_place(names, place->place, at);
 }
 
-static void find_allocated(const struct site_lives *lives, const struct finding_names *names,
+static void find_allocated(const struct findings_pass *pass, const struct heap_sites *names,
                            const struct place_life *places, size_t count, struct findings *out)
 {
     char class[NAME_TEXT], at[NAME_TEXT];
     const struct place_life *most = largest(places, count, NULL);
-    if (!is_large(most, lives))
+    if (!is_large(most, pass))
         return;
     name_place(names, most, class, at);
     snprintf(add(out, FINDING_ALLOCATES)->text, FINDING_TEXT,
              "Allocates most: %s%s, %s in %s object%s, %.0f %% of all bytes.", class, at,
              quantity_of_bytes((double) most->born.bytes).text,
              quantity_of_count(most->born.objects).text, plural(most->born.objects),
-             100 * share_of(most, lives));
+             100 * share_of(most, pass));
 }
 
-static void find_dead(const struct site_lives *lives, const struct finding_names *names,
+static void find_dead(const struct findings_pass *pass, const struct heap_sites *names,
                       const struct place_life *places, size_t count, struct findings *out)
 {
     char class[NAME_TEXT], at[NAME_TEXT];
     const struct place_life *most = largest(places, count, dies_at_once);
-    enum site_precision precision = site_lives_precision(lives);
-    if (precision == SITE_NO_DEATHS || lives->is_native || !lives->has_stacks ||
-        !is_large(most, lives))
+    if (!has_deaths(pass) || pass->is_native || !pass->has_stacks || !is_large(most, pass))
         return;
     uint64_t dead = most->decided.objects - most->old.objects;
     name_place(names, most, class, at);
@@ -227,22 +234,6 @@ static void find_dead(const struct site_lives *lives, const struct finding_names
              class, at, 100 * (double) dead / (double) most->decided.objects,
              quantity_of_count(most->decided.objects).text, plural(most->decided.objects),
              quantity_of_bytes((double) (most->decided.bytes - most->old.bytes)).text);
-}
-
-static bool find_of_sites(const struct findings_evidence *evidence, struct finding_names *names,
-                          enum finding_kind kind, struct findings *out)
-{
-    size_t count;
-    const struct site_lives *lives = evidence->lives;
-    if (lives == NULL || lives->born.bytes == 0)
-        return true;
-    struct place_life *places = find_places(lives, names, &count);
-    if (places != NULL && kind == FINDING_ALLOCATES)
-        find_allocated(lives, names, places, count, out);
-    else if (places != NULL)
-        find_dead(lives, names, places, count, out);
-    free(places);
-    return places != NULL;
 }
 
 /* ---- what grows, and who holds it ---- */
@@ -357,14 +348,14 @@ static void end_graph_close(struct end_graph *end)
     seekable_path_close(&end->seekable);
 }
 
-static void put_growth(const struct leak_tracker *tracker, struct finding_names *names,
+static void put_growth(const struct leak_tracker *tracker, struct heap_sites *names,
                        const struct leak_row *row, const struct holder *holder,
                        struct findings *out)
 {
     char class[NAME_TEXT], at[NAME_TEXT];
     const struct heap_sites *sites = &tracker->heap.sites;
     put_class(trace_class_of(sites->names, row->key.class_id)->name, class);
-    put_place(&names->places, place_of_site(sites, row->key.site, &names->places), at);
+    put_place(names, place_of_site(sites, row->key.site, names), at);
     snprintf(add(out, FINDING_GROWS)->text, FINDING_TEXT,
              "Grows: %s%s, by %s with each of %s collections; %s object%s, %s, survived three%s.",
              class, at, quantity_of_bytes(row->slope).text,
@@ -375,7 +366,7 @@ static void put_growth(const struct leak_tracker *tracker, struct finding_names 
 
 /* Puts the row that grows most.  If references are known and roots hold only a few of its objects,
  * the others are garbage that collections of the young generation leave, and it does not count. */
-static bool choose_growth(const struct findings_evidence *evidence, struct finding_names *names,
+static bool choose_growth(const struct findings_evidence *evidence, struct heap_sites *names,
                           const struct leak_rows *rows, struct findings *out)
 {
     const struct leak_row *row;
@@ -385,32 +376,32 @@ static bool choose_growth(const struct findings_evidence *evidence, struct findi
     for (unsigned i = 0; ok && !is_found && i < GROWTH_TRIES; i++) {
         struct holder holder = {.objects = 0};
         struct id_set objects = {.last = NULL};
-        if ((row = grows_most(evidence->leaks, rows, below)) == NULL)
+        if ((row = grows_most(&evidence->pass->leaks, rows, below)) == NULL)
             break;
         if (i == 0)
             end_graph_open(&end, evidence);
         if (end.graph == NULL)
             strcpy(holder.text, "; the trace does not show what holds them (record --report)");
-        ok = end.graph == NULL || (find_objects(evidence->leaks, &row->key, &objects) &&
+        ok = end.graph == NULL || (find_objects(&evidence->pass->leaks, &row->key, &objects) &&
                                    find_holder(end.graph, &objects, &holder));
         id_set_reset(&objects);
         is_found = end.graph == NULL || 2 * holder.objects >= row->old.objects;
         if (ok && is_found)
-            put_growth(evidence->leaks, names, row, &holder, out);
+            put_growth(&evidence->pass->leaks, names, row, &holder, out);
         below = row->slope;
     }
     end_graph_close(&end);
     return ok;
 }
 
-static bool find_growth(const struct findings_evidence *evidence, struct finding_names *names,
+static bool find_growth(const struct findings_evidence *evidence, struct heap_sites *names,
                         struct findings *out)
 {
     const struct leak_limits limits = {.survived = SURVIVED_LEAST};
-    const struct leak_tracker *tracker = evidence->leaks;
+    const struct leak_tracker *tracker = &evidence->pass->leaks;
     struct suppressions none = {NULL, 0};
     struct leak_rows rows;
-    if (tracker == NULL || tracker->time_count < COLLECTIONS_LEAST)
+    if (tracker->time_count < COLLECTIONS_LEAST)
         return true;
     bool ok = leak_rows_make(tracker, &limits, HEAP_BY_CLASS | HEAP_BY_SITE, &none, &rows) &&
               choose_growth(evidence, names, &rows, out);
@@ -442,8 +433,9 @@ static struct gaps gaps_of(const struct findings_evidence *evidence)
 static void find_gaps(const struct findings_evidence *evidence, struct findings *out)
 {
     struct gaps gaps = gaps_of(evidence);
-    const struct site_lives *lives = evidence->lives;
-    if (lives != NULL && lives->born.objects > 0 && !lives->has_stacks &&
+    const struct findings_pass *pass = evidence->pass;
+    if (pass != NULL && pass->is_countable && pass->leaks.heap.cells.all.allocated_objects > 0 &&
+        !pass->has_stacks &&
         trace_text_is_there(event_source_property(evidence->source, "java-vm-version")))
         note_gap(&gaps, "Call stacks were not recorded: `steptrace record --stack=64` shows the "
                         "lines that allocate.");
@@ -505,12 +497,12 @@ static uint64_t heap_limit(const struct event_source *source)
 
 static void find_heap(const struct findings_evidence *evidence, struct findings *out)
 {
-    const struct simulation *simulation = evidence->simulation;
-    if (simulation == NULL || simulation->allocated < BYTES_LEAST || simulation->frees_are_exact ||
-        simulation_precision(simulation) == SIMULATION_NONE || simulation->least.heap == 0 ||
+    const struct findings_pass *pass = evidence->pass;
+    if (!pass->is_countable || pass->is_native || !has_deaths(pass) ||
+        allocated_bytes(pass) < BYTES_LEAST || pass->least.heap == 0 ||
         gaps_of(evidence).count != 0)
         return;
-    uint64_t limit = heap_limit(evidence->source), enough = simulation->least.heap;
+    uint64_t limit = heap_limit(evidence->source), enough = pass->least.heap;
     char ran[64] = "";
     if (limit != 0 && limit / HEAP_TIMES_LEAST < enough)
         return;
@@ -521,27 +513,41 @@ static void find_heap(const struct findings_evidence *evidence, struct findings 
              "m would have been enough with Serial%s; at most %s%s were in use "
              "at one time.",
              enough >> 20,
-             simulation_precision(simulation) == SIMULATION_DELAYED
+             !death_dates_are_exact(&pass->leaks.heap.deaths)
                  ? ", or less (an object counts until a collection finds it dead)"
                  : "",
-             quantity_of_bytes((double) simulation->peak_living).text, ran);
+             quantity_of_bytes((double) pass->peak_living).text, ran);
+}
+
+/* Puts the findings in the order in which they are read.  Returns false if memory runs out. */
+static bool find_of_objects(const struct findings_evidence *evidence, struct heap_sites *names,
+                            struct findings *out)
+{
+    const struct findings_pass *pass = evidence->pass;
+    bool has_sites = pass->is_countable && allocated_bytes(pass) > 0;
+    size_t count;
+    struct place_life *places = find_places(pass, names, &count);
+    if (places == NULL)
+        return false;
+    if (has_sites)
+        find_allocated(pass, names, places, count, out);
+    bool ok = find_growth(evidence, names, out);
+    if (has_sites)
+        find_dead(pass, names, places, count, out);
+    find_heap(evidence, out);
+    free(places);
+    return ok;
 }
 
 bool findings_make(const struct findings_evidence *evidence, struct findings *out)
 {
-    struct finding_names names;
+    struct heap_sites places; /* lines, whatever their callers */
     *out = (struct findings){.count = 0};
-    bool ok = heap_sites_init(&names.sites, &evidence->source->names);
-    ok = heap_sites_init(&names.places, &evidence->source->names) && ok;
-    if (ok) {
-        ok = find_of_sites(evidence, &names, FINDING_ALLOCATES, out) &&
-             find_growth(evidence, &names, out) &&
-             find_of_sites(evidence, &names, FINDING_DIES, out);
-        find_heap(evidence, out);
-        find_gaps(evidence, out);
-    }
-    heap_sites_reset(&names.sites);
-    heap_sites_reset(&names.places);
+    bool ok = heap_sites_init(&places, &evidence->source->names);
+    if (ok && evidence->pass != NULL)
+        ok = find_of_objects(evidence, &places, out);
+    find_gaps(evidence, out);
+    heap_sites_reset(&places);
     return ok;
 }
 

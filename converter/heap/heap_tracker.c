@@ -304,6 +304,13 @@ static enum step_status end_collection(struct heap_tracker *tracker, const struc
     return status;
 }
 
+static bool tell(const struct heap_tracker *tracker, const struct trace_event *event, uint32_t cell,
+                 const struct live_object *born)
+{
+    const struct heap_tracker_options *options = &tracker->options;
+    return options->follow == NULL || options->follow(options->follower, event, cell, born);
+}
+
 static bool is_wanted(struct heap_tracker *tracker, const struct trace_event *event, uint32_t site)
 {
     return !tracker->selects || heap_choice_takes(tracker, event, site);
@@ -330,7 +337,7 @@ static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *ev
     heap_sums_add(&cells->all, event->size, birth_us, is_existing);
     if (heap_cells_note_peak(cells, event->time_ns, tracker->collections))
         tracker->peak_event = tracker->event_count;
-    return true;
+    return tell(tracker, event, number, NULL);
 }
 
 static bool put_free(struct heap_tracker *tracker, const struct trace_event *event)
@@ -343,7 +350,8 @@ static bool put_free(struct heap_tracker *tracker, const struct trace_event *eve
     death_dates_put(&tracker->deaths, event);
     if (!object_table_take(&tracker->live, event->object, &born)) {
         tracker->unknown_frees++;
-        return cell_samples_remove(&tracker->samples, NULL, event);
+        return cell_samples_remove(&tracker->samples, NULL, event) &&
+               tell(tracker, event, UINT32_MAX, NULL);
     }
     struct heap_cell *cell = &cells->items[born.class_id];
     heap_cell_save(cells, cell);
@@ -351,26 +359,33 @@ static bool put_free(struct heap_tracker *tracker, const struct trace_event *eve
     uint64_t death_us = time_age(event->time_ns, tracker->unit);
     heap_sums_remove(&cell->now, born.size, birth_us, death_us);
     heap_sums_remove(&cells->all, born.size, birth_us, death_us);
-    return cell_samples_remove(&tracker->samples, &born, event);
+    return cell_samples_remove(&tracker->samples, &born, event) &&
+           tell(tracker, event, born.class_id, &born);
 }
 
-/* Returns whether the object does not count, as if it had not been in the trace. */
+/* Object 0 is none. */
+static bool is_left_out(const struct heap_tracker *tracker, const struct trace_event *event)
+{
+    return event->object == 0 ||
+           ((event->flags & TRACE_EXISTING) != 0 && tracker->options.without_existing);
+}
+
 static bool leave_out(struct heap_tracker *tracker, const struct trace_event *event)
 {
     if (event->object == 0)
         return true;
-    if ((event->flags & TRACE_EXISTING) == 0 || !tracker->options.without_existing)
-        return false;
     tracker->left_out +=
         is_wanted(tracker, event, call_sites_of(&tracker->calls, &tracker->sites, event));
-    return true;
+    return tell(tracker, event, UINT32_MAX, NULL);
 }
 
 static bool put_event(struct heap_tracker *tracker, const struct trace_event *event)
 {
     switch (event->kind) {
     case EVENT_OBJECT_ALLOC:
-        return leave_out(tracker, event) || put_alloc(tracker, event);
+        if (is_left_out(tracker, event))
+            return leave_out(tracker, event);
+        return put_alloc(tracker, event);
     case EVENT_OBJECT_FREE:
         return put_free(tracker, event);
     default:

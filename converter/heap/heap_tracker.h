@@ -129,6 +129,13 @@ typedef enum step_status (*heap_receive)(void *user, struct heap_snapshot *snaps
 /* A collection is over, and the tracker has what it left.  Returns false if out of memory. */
 typedef bool (*heap_collected)(void *user, const struct collection *over);
 
+/* An object was born, or died, and the tracker has counted it.  `born`: of a death, what the
+ * tracker knew of the object; NULL: a birth, or an object that it does not have.  `cell`: the
+ * object's; UINT32_MAX: none, since the tracker does not have it.  Returns false if out of memory.
+ */
+typedef bool (*heap_follow)(void *user, const struct trace_event *event, uint32_t cell,
+                            const struct live_object *born);
+
 struct heap_tracker_options {
     const struct event_selection
         *selected;  /* borrowed; objects that snapshots include, selected by their allocations;
@@ -143,6 +150,8 @@ struct heap_tracker_options {
     heap_receive receive;
     heap_collected collected; /* called after each collection; NULL: nobody asks */
     void *user;
+    heap_follow follow; /* called for each object, with `follower`; NULL: nobody asks */
+    void *follower;
 };
 
 /* The event kinds that a tracker needs. */

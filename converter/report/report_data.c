@@ -532,13 +532,11 @@ static bool put_calls(struct writer *writer)
 static bool put_findings(const struct report_model *model, const struct report_retained *retained,
                          struct json_output *json)
 {
-    const struct findings_evidence evidence = {
-        .source = model->source,
-        .lives = model->advice.is_known ? &model->advice.lives : NULL,
-        .leaks = model->has_leaks ? &model->leaks : NULL,
-        .simulation = model->collectors,
-        .graph = retained->is_known ? &retained->graph : NULL,
-        .not_probed = model->statistics.not_probed};
+    const struct findings_evidence evidence = {.source = model->source,
+                                               .pass = model->has_leaks ? &model->findings : NULL,
+                                               .graph =
+                                                   retained->is_known ? &retained->graph : NULL,
+                                               .not_probed = model->statistics.not_probed};
     struct findings findings;
     bool ok = findings_make(&evidence, &findings);
     if (ok)
@@ -571,7 +569,8 @@ bool report_data_put(const struct report_model *model, const struct report_retai
                          &writer.json);
     report_collectors_put_data(model->collectors, &writer.json);
     report_retained_put_data(retained, &writer.json);
-    ok = ok && report_leaks_put_data(model->has_leaks ? &model->leaks : NULL, &writer.json) &&
+    ok = ok &&
+         report_leaks_put_data(model->has_leaks ? &model->findings.leaks : NULL, &writer.json) &&
          report_advice_put_data(&model->advice, &model->source->names, &writer.json) &&
          put_classes(&writer, &report) && put_threads(&writer, &report) &&
          put_methods(&writer, &report) && put_calls(&writer) &&

@@ -342,7 +342,7 @@ bool report_model_init(struct report_model *model, const struct event_source *so
     model->bins.step_ns = event_source_has_times(source) ? FIRST_STEP_NS : 1;
     ok = report_calls_init(&model->calls) && ok;
     if (has_leaks)
-        ok = leak_tracker_init(&model->leaks, source, false, NULL) && ok;
+        ok = findings_pass_init(&model->findings, source) && ok;
     if (has_leaks && !model->is_sampled)
         ok = report_collectors_begin(&model->collectors, source) && ok;
     report_advice_init(&model->advice, source, has_leaks && !model->is_sampled);
@@ -356,7 +356,7 @@ enum step_status report_model_weigh(struct report_model *model, struct event_sou
     if (status == STEP_STATUS_OK)
         status = heap_tracker_weigh(&model->heap, source, error);
     return status == STEP_STATUS_OK && model->has_leaks
-               ? heap_tracker_weigh(&model->leaks.heap, source, error)
+               ? heap_tracker_weigh(&model->findings.leaks.heap, source, error)
                : status;
 }
 
@@ -374,7 +374,7 @@ void report_model_reset(struct report_model *model)
     advice_reset(&model->advice.list);
     site_lives_reset(&model->advice.lives);
     if (model->has_leaks)
-        leak_tracker_reset(&model->leaks);
+        findings_pass_reset(&model->findings);
     report_collectors_end(model->collectors);
 }
 
@@ -385,8 +385,9 @@ enum step_status report_model_put(void *user, const struct trace_event *events, 
     if (!statistics_put(&model->statistics, events, count) ||
         (!model->is_sampled && !timeline_put(&model->timeline, events, count)))
         return no_memory(error);
-    enum step_status status =
-        model->has_leaks ? leak_tracker_put(&model->leaks, events, count, error) : STEP_STATUS_OK;
+    enum step_status status = model->has_leaks
+                                  ? findings_pass_put(&model->findings, events, count, error)
+                                  : STEP_STATUS_OK;
     if (status == STEP_STATUS_OK && model->is_sampled)
         return heap_tracker_put(&model->heap, events, count, error);
     if (status == STEP_STATUS_OK)
@@ -407,7 +408,7 @@ enum step_status report_model_finish(struct report_model *model, struct step_err
         status = call_events_finish(&model->calls.calls, error);
     qsort(model->calls.longest, model->calls.count, sizeof *model->calls.longest, by_start);
     if (status == STEP_STATUS_OK && model->has_leaks)
-        status = heap_tracker_finish(&model->leaks.heap, error);
+        status = findings_pass_finish(&model->findings, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (report_moment(model)->time_ns == UINT64_MAX)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "converter/base/id_table.h"
+#include "converter/findings/findings.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/numbers/leak_rows.h"
 #include "converter/numbers/statistics.h"
@@ -193,7 +194,7 @@ struct report_model {
     struct report_phases phases; /* filled by report_phases_find() */
     struct report_bins bins;
     struct report_calls calls;
-    struct leak_tracker leaks; /* valid if `has_leaks` */
+    struct findings_pass findings; /* and leaks; valid if `has_leaks` */
     bool has_leaks;
     bool is_sampled; /* of the parts, only statistics, heap, snapshots[0] and leaks are filled */
     struct simulation *collectors; /* NULL: a part of the trace was selected */

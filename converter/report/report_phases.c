@@ -12,7 +12,7 @@ struct name_total {
     bool of_program;
 };
 
-struct finding {
+struct phase_search {
     struct report_phases *phases;
     const struct timeline *timeline;
     struct id_table names; /* struct name_total */
@@ -28,13 +28,13 @@ static uint64_t end_of(const struct timeline *timeline, const struct trace_phase
 
 static enum step_status add_up(void *user, const struct trace_phase *phase)
 {
-    struct finding *finding = user;
-    struct name_total *total = id_table_get(&finding->names, phase->number);
+    struct phase_search *search = user;
+    struct name_total *total = id_table_get(&search->names, phase->number);
     if (total == NULL)
         return STEP_STATUS_NO_MEMORY;
     total->name = phase->name;
     total->phases++;
-    total->total_ns += end_of(finding->timeline, phase) - phase->begin_ns;
+    total->total_ns += end_of(search->timeline, phase) - phase->begin_ns;
     total->of_program = total->of_program || phase->of_program;
     return STEP_STATUS_OK;
 }
@@ -68,34 +68,34 @@ static size_t step_of(const struct timeline *timeline, uint64_t time_ns)
 
 static enum step_status mark(void *user, const struct trace_phase *phase)
 {
-    struct finding *finding = user;
-    const struct timeline *timeline = finding->timeline;
+    struct phase_search *search = user;
+    const struct timeline *timeline = search->timeline;
     size_t i = 0;
-    while (i < finding->phases->count && finding->phases->rows[i].number != phase->number)
+    while (i < search->phases->count && search->phases->rows[i].number != phase->number)
         i++;
-    if (i == finding->phases->count)
+    if (i == search->phases->count)
         return STEP_STATUS_OK;
     size_t last = step_of(timeline, end_of(timeline, phase));
     for (size_t step = step_of(timeline, phase->begin_ns); step <= last; step++)
-        finding->phases->rows[i].steps[step] = 1;
+        search->phases->rows[i].steps[step] = 1;
     return STEP_STATUS_OK;
 }
 
 enum step_status report_phases_find(struct report_phases *phases, struct event_source *source,
                                     const struct timeline *timeline, struct step_error *error)
 {
-    struct finding finding = {phases, timeline, {0}};
+    struct phase_search search = {phases, timeline, {0}};
     *phases = (struct report_phases){0};
-    id_table_init(&finding.names, sizeof(struct name_total));
-    enum step_status status = event_source_phases(source, add_up, &finding, error);
-    for (uint32_t id = 0; status == STEP_STATUS_OK && id_table_next(&finding.names, &id); id++) {
-        const struct name_total *total = id_table_find(&finding.names, id);
+    id_table_init(&search.names, sizeof(struct name_total));
+    enum step_status status = event_source_phases(source, add_up, &search, error);
+    for (uint32_t id = 0; status == STEP_STATUS_OK && id_table_next(&search.names, &id); id++) {
+        const struct name_total *total = id_table_find(&search.names, id);
         if (total->phases > 0)
             put_row(phases, id, total);
     }
-    id_table_reset(&finding.names);
+    id_table_reset(&search.names);
     if (status == STEP_STATUS_OK && phases->count > 0)
-        status = event_source_phases(source, mark, &finding, error);
+        status = event_source_phases(source, mark, &search, error);
     return status == STEP_STATUS_NO_MEMORY ? no_memory(error) : status;
 }
 

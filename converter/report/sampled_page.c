@@ -144,7 +144,7 @@ static void put_sites(struct writer *writer, struct heap_snapshot *snapshot)
 
 static void put_leak_rows(struct writer *writer, const struct leak_rows *rows)
 {
-    const struct leak_tracker *tracker = &writer->model->leaks;
+    const struct leak_tracker *tracker = &writer->model->findings.leaks;
     struct json_output *json = &writer->json;
     json_begin_array(json, "growth");
     for (size_t i = 0; i < rows->count && i < LEAKS_MOST; i++) {
@@ -168,12 +168,12 @@ static bool put_growth(struct writer *writer)
     const struct leak_limits limits = {.survived = LEAKS_SURVIVED};
     struct suppressions none = {.count = 0};
     struct leak_rows rows;
-    if (!writer->model->has_leaks || writer->model->leaks.sample_count < 3) {
+    if (!writer->model->has_leaks || writer->model->findings.leaks.sample_count < 3) {
         json_null(&writer->json, "growth");
         return true;
     }
-    bool ok =
-        leak_rows_make(&writer->model->leaks, &limits, HEAP_BY_CLASS | HEAP_BY_SITE, &none, &rows);
+    bool ok = leak_rows_make(&writer->model->findings.leaks, &limits, HEAP_BY_CLASS | HEAP_BY_SITE,
+                             &none, &rows);
     if (ok)
         put_leak_rows(writer, &rows);
     leak_rows_reset(&rows);

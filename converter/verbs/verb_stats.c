@@ -105,9 +105,7 @@ static enum step_status find(struct stats_pass *pass, const char *path, struct i
     enum step_status status = findings_pass_finish(&pass->findings, error);
     const struct findings_evidence evidence = {
         .source = input->source,
-        .lives = pass->findings.has_lives ? &pass->findings.lives : NULL,
-        .leaks = &pass->findings.leaks,
-        .simulation = pass->findings.simulation,
+        .pass = &pass->findings,
         .path = strcmp(path, "-") != 0 && input->source->content == TRACE_OF_GRAPHS ? path : NULL,
         .not_probed = pass->statistics.not_probed};
     if (status == STEP_STATUS_OK && !findings_make(&evidence, findings))

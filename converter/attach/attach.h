@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "steptrace/status.h"
@@ -36,7 +37,14 @@ struct jvm_process {
  * it does not accept attach requests, or it may not be inspected.  Call jvm_process_close() in any
  * case. */
 enum step_status jvm_process_find(pid_t pid, struct jvm_process *process, struct step_error *error);
+/* The same for any process, JVM or not, and without what is of JVMs: whose it is, and its root
+ * directory. */
+enum step_status jvm_process_find_files(pid_t pid, struct jvm_process *process,
+                                        struct step_error *error);
 void jvm_process_close(struct jvm_process *process);
+/* Returns true if the process is of another user than this program, or in a container that root
+ * looks into: its files are read with its rights. */
+bool jvm_process_is_foreign(const struct jvm_process *process);
 bool jvm_process_is_there(const struct jvm_process *process);
 
 /*
@@ -77,6 +85,10 @@ struct target_call {
  * of the work, or of `receive` if that failed. */
 enum step_status target_user_call(const struct jvm_process *process, const struct target_call *call,
                                   struct step_error *error);
+
+/* Gives this program itself the rights of the process's user, for good, so that all that it opens
+ * from now on is what that user may open. */
+enum step_status target_user_become(const struct jvm_process *process, struct step_error *error);
 
 /*
  * Opens files of a JVM, below its root directory.  For use only in the child of target_user.h: any
@@ -127,6 +139,9 @@ struct shared_place {
  * from another path. */
 enum step_status shared_place_make(const struct jvm_process *process, const char *agent,
                                    struct shared_place *place, struct step_error *error);
+/* Returns half of the bytes that are free in the output's file system: the most that a JVM of
+ * another user may fill of it.  0 if that is unknown. */
+uint64_t half_of_free_space(const char *output);
 /* Copies the trace, and its live file if it exists, to `output`.  Each must be a regular file of
  * the JVM's user, and together they may fill at most half of the free space.  Creates new files,
  * with permissions by the umask.  Returns BUSY if one of the names exists. */

@@ -181,6 +181,9 @@ static bool has_argument(pid_t pid, const char *wanted)
     return false;
 }
 
+#define CANNOT_INSPECT                                                                             \
+    "process %ld cannot be inspected: %s (in a container this may need the capability SYS_PTRACE)"
+
 static const char *user_name(uid_t uid)
 {
     static char number[24];
@@ -248,36 +251,50 @@ static bool is_still(const struct jvm_process *process, const struct status *bef
     return same;
 }
 
+/* Opens what the process's files are reached by. */
+static enum step_status open_files(const struct status *status, struct jvm_process *process,
+                                   struct step_error *error)
+{
+    long pid = process->pid;
+    if (geteuid() != 0 && process->uid != geteuid())
+        return REFUSE(error, "process %ld belongs to %s: run this as %s%s", pid,
+                      user_name(process->uid), user_name(process->uid),
+                      process->uid != 0 ? " or as root" : "");
+    if (!open_root(process))
+        return REFUSE(error, CANNOT_INSPECT, pid, strerror(errno));
+    if (!take_groups(status->groups, process) || !is_still(process, status))
+        return REFUSE(error, "process %ld changes its user", pid);
+    process->is_elsewhere = is_elsewhere(process);
+    return STEP_STATUS_OK;
+}
+
 static enum step_status inspect(const struct status *status, struct jvm_process *process,
                                 struct step_error *error)
 {
     char libjvm[PATH_MAX];
     pid_t pid = process->pid;
+    enum step_status opened = open_files(status, process, error);
+    if (opened != STEP_STATUS_OK)
+        return opened;
     enum step_status found = find_library(pid, "/libjvm.so", libjvm, sizeof libjvm);
-    if (geteuid() != 0 && process->uid != geteuid())
-        return REFUSE(error, "process %ld belongs to %s: run this as %s%s", (long) pid,
-                      user_name(process->uid), user_name(process->uid),
-                      process->uid != 0 ? " or as root" : "");
-    if (found == STEP_STATUS_IO || !open_root(process))
-        return REFUSE(error,
-                      "process %ld cannot be inspected: %s (in a container this may need the "
-                      "capability SYS_PTRACE)",
-                      (long) pid, strerror(errno));
+    if (found == STEP_STATUS_IO)
+        return REFUSE(error, CANNOT_INSPECT, (long) pid, strerror(errno));
     if (found != STEP_STATUS_OK)
         return REFUSE(error,
                       "process %ld is not a JVM: it has no libjvm.so (native programs are recorded "
                       "from their start: steptrace record-malloc)",
                       (long) pid);
-    if (!take_groups(status->groups, process) || !is_still(process, status))
-        return REFUSE(error, "process %ld changes its user", (long) pid);
     if (find_library(pid, "/libtracer.so", process->agent, sizeof process->agent) != STEP_STATUS_OK)
         process->agent[0] = '\0';
     process->java_version = version_of(process, libjvm);
-    process->is_elsewhere = is_elsewhere(process);
     return check_attachable(pid, status, error);
 }
 
-enum step_status jvm_process_find(pid_t pid, struct jvm_process *process, struct step_error *error)
+static enum step_status find(pid_t pid, struct jvm_process *process,
+                             enum step_status (*look)(const struct status *status,
+                                                      struct jvm_process *process,
+                                                      struct step_error *error),
+                             struct step_error *error)
 {
     struct status status = {.groups = NULL};
     *process = (struct jvm_process){.pid = pid, .root = -1, .mount_namespace = -1};
@@ -287,9 +304,25 @@ enum step_status jvm_process_find(pid_t pid, struct jvm_process *process, struct
     process->uid = (uid_t) status.uid;
     process->gid = (gid_t) status.gid;
     process->start_ticks = start_ticks_of(pid);
-    enum step_status result = inspect(&status, process, error);
+    enum step_status result = look(&status, process, error);
     free(status.groups);
     return result;
+}
+
+enum step_status jvm_process_find(pid_t pid, struct jvm_process *process, struct step_error *error)
+{
+    return find(pid, process, inspect, error);
+}
+
+enum step_status jvm_process_find_files(pid_t pid, struct jvm_process *process,
+                                        struct step_error *error)
+{
+    return find(pid, process, open_files, error);
+}
+
+bool jvm_process_is_foreign(const struct jvm_process *process)
+{
+    return process->uid != geteuid() || (process->is_elsewhere && geteuid() == 0);
 }
 
 void jvm_process_close(struct jvm_process *process)

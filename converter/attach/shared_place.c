@@ -220,7 +220,7 @@ static enum step_status fetch_one(const struct jvm_process *process, struct tran
     return status;
 }
 
-static uint64_t half_of_free(const char *output)
+uint64_t half_of_free_space(const char *output)
 {
     char directory[PATH_MAX];
     struct statvfs about;
@@ -236,7 +236,7 @@ enum step_status shared_place_fetch(const struct jvm_process *process,
 {
     char live[PATH_MAX];
     struct transfer transfer = {
-        .place = place, .name = TRACE, .path = output, .left = half_of_free(output)};
+        .place = place, .name = TRACE, .path = output, .left = half_of_free_space(output)};
     enum step_status status = fetch_one(process, &transfer, error);
     if (status != STEP_STATUS_OK)
         return status == STEP_STATUS_NOT_FOUND ? STEP_STATUS_IO : status;

@@ -63,11 +63,26 @@ static bool drop_capabilities(void)
     return syscall(SYS_capset, &header, none) == 0;
 }
 
-/* The child is not dumpable, so the JVM's user can neither trace it nor open its descriptors. */
+/* This process is not dumpable, so the JVM's user can neither trace it nor open its descriptors. */
+static bool take_rights(const struct jvm_process *process)
+{
+    return take_identity(process) && drop_capabilities() && prctl(PR_SET_DUMPABLE, 0) == 0;
+}
+
+static enum step_status cannot_act(const struct jvm_process *process, struct step_error *error)
+{
+    return IO_FAIL(error, "cannot act as the user of process %ld: %s", (long) process->pid,
+                   strerror(errno));
+}
+
+enum step_status target_user_become(const struct jvm_process *process, struct step_error *error)
+{
+    return take_rights(process) ? STEP_STATUS_OK : cannot_act(process, error);
+}
+
 static bool become(const struct jvm_process *process, pid_t parent)
 {
-    return take_identity(process) && drop_capabilities() && prctl(PR_SET_DUMPABLE, 0) == 0 &&
-           prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
+    return take_rights(process) && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
 }
 
 /* A link below the JVM's root directory leads to what the JVM itself would find. */
@@ -84,8 +99,7 @@ static _Noreturn void act(const struct jvm_process *process, const struct target
     if ((!call->enters_root || enter_root(process)) && become(process, parent))
         answer->status = call->work(process, call->context, output, answer);
     else
-        IO_FAIL(answer, "cannot act as the user of process %ld: %s", (long) process->pid,
-                strerror(errno));
+        cannot_act(process, answer);
     _exit(0);
 }
 

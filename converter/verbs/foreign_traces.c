@@ -10,19 +10,15 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/memory_limit.h"
+#include "converter/base/quantity.h"
 #include "converter/output/output_file.h"
 #include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 
 #define NAMES_MOST ((size_t) 1 << 16) /* bytes of the names of all traces */
 #define NAMES_LIMIT_S 60u
-#define PAGE_MOST (UINT64_C(1) << 30)
+#define PAGES_MOST (UINT64_C(1) << 30) /* bytes of all pages, and half of the free space */
 #define PAGE_LIMIT_S 3600u
-
-bool foreign_traces_are(const struct jvm_process *process)
-{
-    return process->uid != geteuid() || (process->is_elsewhere && geteuid() == 0);
-}
 
 /* ---- in the child ---- */
 
@@ -62,7 +58,7 @@ struct page {
     const char *path; /* the caller's */
     struct output_file file;
     bool is_open;
-    uint64_t left; /* bytes that may still come */
+    uint64_t *left; /* bytes that may still come, of all pages */
 };
 
 /* Damage is no error of the answer: the page of the rest is there. */
@@ -88,9 +84,13 @@ static enum step_status receive(void *receiver, const void *data, size_t length,
                                 struct step_error *error)
 {
     struct page *page = receiver;
-    if (length > page->left)
-        return IO_FAIL(error, "%s: the page is too long", page->path);
-    page->left -= length;
+    bool fits = length <= *page->left;
+    *page->left -= fits ? length : *page->left;
+    if (!fits)
+        return IO_FAIL(error,
+                       "%s: the pages of this JVM would fill more than half of the space that was "
+                       "free, or more than %s",
+                       page->path, quantity_of_bytes((double) PAGES_MOST).text);
     enum step_status status =
         page->is_open ? STEP_STATUS_OK : output_file_open_own(&page->file, page->path, error);
     page->is_open = status == STEP_STATUS_OK;
@@ -98,16 +98,14 @@ static enum step_status receive(void *receiver, const void *data, size_t length,
 }
 
 static enum step_status fetch_page(const struct jvm_process *process, const char *trace,
-                                   const char *output, bool enters_root)
+                                   const char *output, bool enters_root, uint64_t *left)
 {
     char path[PATH_MAX];
     struct step_error error = {.offset = STEP_NO_OFFSET};
     const char *slash = strrchr(output, '/');
     report_page_path(output, path, sizeof path);
-    struct page page = {.trace = trace,
-                        .title = slash != NULL ? slash + 1 : output,
-                        .path = path,
-                        .left = PAGE_MOST};
+    struct page page = {
+        .trace = trace, .title = slash != NULL ? slash + 1 : output, .path = path, .left = left};
     const struct target_call call = {.work = send_page,
                                      .context = &page,
                                      .receive = receive,
@@ -126,6 +124,12 @@ static enum step_status fetch_page(const struct jvm_process *process, const char
         return is_whole ? report_error(&error) : status;
     report_line("%s", path);
     return status;
+}
+
+static uint64_t pages_room(const char *output)
+{
+    uint64_t half = half_of_free_space(output);
+    return half < PAGES_MOST ? half : PAGES_MOST;
 }
 
 /* The child has found the name, in a directory of the JVM's user: it leads to a page only where the
@@ -153,10 +157,12 @@ enum step_status foreign_traces_report(const struct jvm_process *process, const 
     enum step_status status = target_user_call(process, &call, &error);
     if (status != STEP_STATUS_OK)
         return error.message[0] != '\0' ? report_error(&error) : status;
-    for (const char *name = names; name < names + text.length; name += strlen(name) + 1) {
+    uint64_t left = pages_room(output);
+    for (const char *name = names; name < names + text.length && left > 0;
+         name += strlen(name) + 1) {
         enum step_status one = STEP_STATUS_IO;
         if (is_beside(name, output))
-            one = fetch_page(process, name, name, false);
+            one = fetch_page(process, name, name, false, &left);
         else
             report_line("%s: no page is written: the name of its directory has a %% sequence",
                         name);
@@ -168,5 +174,6 @@ enum step_status foreign_traces_report(const struct jvm_process *process, const 
 enum step_status foreign_place_report(const struct jvm_process *process,
                                       const struct shared_place *place, const char *output)
 {
-    return fetch_page(process, place->trace, output, true);
+    uint64_t left = pages_room(output);
+    return fetch_page(process, place->trace, output, true, &left);
 }

@@ -8,10 +8,6 @@
 
 #include "converter/attach/attach.h"
 
-/* Returns true if the JVM is of another user than this program, or in a container that root looks
- * into: its traces are read with its rights. */
-bool foreign_traces_are(const struct jvm_process *process);
-
 /* Writes the pages of the traces since `start` as report_of() does for one's own: FILE.html for
  * each trace that `output` names.  A child with the JVM's rights finds and reads the traces; the
  * caller gets bytes, and opens its pages alone.  Reports errors. */

@@ -435,7 +435,7 @@ static bool is_process(const char *text, long *pid)
 {
     uint64_t number;
     const char *fault;
-    bool is = take_count(&number, text, &fault) && number > 0 && number <= LONG_MAX;
+    bool is = take_count(&number, text, &fault) && number > 0 && number <= INT_MAX;
     *pid = is ? (long) number : 0;
     return is;
 }
@@ -455,17 +455,39 @@ static bool take_live_path(char *line, char *path, size_t size)
     return true;
 }
 
-/* Finds the file at the path itself, or below the process's root if that differs. */
-static bool find_file(long pid, const char *path, char *out, size_t size)
+/* Finds the file at the path itself, or below the process's root if that differs. The rights of its
+ * user may not be enough to look into /proc/PID/root, but the descriptor is open. */
+static bool find_file(const struct jvm_process *process, const char *path, char *out, size_t size)
 {
     char root[PATH_MAX + 32];
     struct stat here, there;
-    snprintf(root, sizeof root, "/proc/%ld/root%s", pid, path);
+    snprintf(root, sizeof root, "/proc/%ld/root%s", (long) process->pid, path);
     bool is_there = stat(trace_live_path(root).text, &there) == 0;
+    if (!is_there) {
+        snprintf(root, sizeof root, "/proc/self/fd/%d%s", process->root, path);
+        is_there = stat(trace_live_path(root).text, &there) == 0;
+    }
     bool is_here = stat(trace_live_path(path).text, &here) == 0 &&
                    (!is_there || (here.st_dev == there.st_dev && here.st_ino == there.st_ino));
     int length = snprintf(out, size, "%s", is_here ? path : root);
     return (is_here || is_there) && length > 0 && (size_t) length < size;
+}
+
+/* Another user's files are opened with that user's rights: whatever has the trace's name shows
+ * nothing that the user may not read.  The process's root directory stays open. */
+static enum step_status reach(struct watch_target *target, const char *path,
+                              struct step_error *error)
+{
+    struct jvm_process process;
+    enum step_status status = jvm_process_find_files((pid_t) target->pid, &process, error);
+    if (status == STEP_STATUS_OK && jvm_process_is_foreign(&process))
+        status = target_user_become(&process, error);
+    if (status == STEP_STATUS_OK && !find_file(&process, path, target->path, sizeof target->path))
+        status = REFUSE(error, "the trace of process %ld cannot be reached: %s: %s", target->pid,
+                        path, strerror(errno));
+    if (status != STEP_STATUS_OK)
+        jvm_process_close(&process);
+    return status;
 }
 
 enum step_status watch_target_find(const char *operand, struct watch_target *target,
@@ -498,7 +520,5 @@ enum step_status watch_target_find(const char *operand, struct watch_target *tar
                       "process %ld is not being recorded; if it is a JVM, `steptrace attach -o "
                       "run.step %ld` begins a trace, and `steptrace watch run.step` shows it",
                       target->pid, target->pid);
-    if (!find_file(target->pid, path, target->path, sizeof target->path))
-        return REFUSE(error, "the trace of process %ld cannot be reached: %s", target->pid, path);
-    return STEP_STATUS_OK;
+    return reach(target, path, error);
 }

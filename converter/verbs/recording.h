@@ -100,7 +100,8 @@ struct watch_target {
     char path[PATH_MAX];
 };
 
-/* `operand`: a file or, if there is none, a process id.  Returns INVALID if there is no such
+/* `operand`: a file or, if there is none, a process id.  If the process is another user's, this
+ * program has only that user's rights afterwards.  Returns INVALID if there is no such
  * process or it is not being recorded; the message says what to do. */
 enum step_status watch_target_find(const char *operand, struct watch_target *target,
                                    struct step_error *error);

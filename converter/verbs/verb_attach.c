@@ -208,7 +208,7 @@ static enum step_status fetch(struct attachment *attachment)
 /* Traces of other users are not opened here, nor those in containers. */
 static bool may_be_read(const struct attachment *attachment)
 {
-    return attachment->place.name[0] == '\0' && !foreign_traces_are(&attachment->process) &&
+    return attachment->place.name[0] == '\0' && !jvm_process_is_foreign(&attachment->process) &&
            strchr(attachment->output, '%') == NULL &&
            strstr(attachment->options.text, ",rotate=") == NULL;
 }
@@ -257,7 +257,7 @@ static enum step_status report(const struct attachment *attachment, const struct
 {
     const struct jvm_process *process = &attachment->process;
     bool was_fetched = attachment->place.name[0] != '\0';
-    if (foreign_traces_are(process))
+    if (jvm_process_is_foreign(process))
         return was_fetched ? foreign_place_report(process, &attachment->place, attachment->output)
                            : foreign_traces_report(process, attachment->output, begun);
     return was_fetched ? report_of(attachment->output)

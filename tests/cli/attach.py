@@ -189,6 +189,12 @@ def own_page(page, title):
     require('Busy.step' in text and title in text, f'{page} is not that of {title}')
 
 
+def look_at(pid):
+    """Root reads the trace with the rights of the JVM's user."""
+    looks = (steptrace('attach', '--status', pid), steptrace('watch', '--once', pid))
+    require('engine' in looks[0].stdout and ' [B' in looks[1].stdout, f'{looks}')
+
+
 def other_user(directory):
     if not all(path.stat().st_mode & 1 for path in directory.parents):
         print(f'{directory} is closed to other users: not tried as one')
@@ -199,6 +205,9 @@ def other_user(directory):
     with Jvm(before=identity, directory=str(directory)) as pid:
         attach_for(300, 'theirs.step', '-O', 'stack=4', '--report', pid, says='theirs.html')
         own_page('theirs.html', 'theirs.step')
+        steptrace('attach', '-o', 'looked-at.step', pid)
+        look_at(pid)
+        steptrace('attach', '--stop', pid)
     with Jvm() as pid:
         done = subprocess.run([*identity, STEPTRACE, 'attach', '-d', '1s', pid], capture_output=True, text=True, check=False)
         if done.returncode != 126:  # nobody may not even reach the program
@@ -220,6 +229,14 @@ def ordinary_user(directory, identity, uid):
         attach_into(pid, 'their-inner.step', 0)
         attach_for(400, 'their-page.step', '-O', 'stack=4', '--report', pid, says='their-page.html')
         own_page('their-page.html', 'their-page.step')
+        with subprocess.Popen([STEPTRACE, 'attach', '--wait', '-o', 'their-look.step', pid], env=dict(os.environ, STEPTRACE_AGENT=AGENT)) as waiting:
+            begun = time.monotonic()
+            while subprocess.run([STEPTRACE, 'attach', '--status', pid], capture_output=True, check=False).returncode != 0:
+                require(time.monotonic() - begun < 60, 'no trace was begun')
+                time.sleep(0.1)
+            look_at(pid)
+            waiting.send_signal(signal.SIGINT)
+        require(waiting.returncode == 0, f'--wait: {waiting.returncode}')
 
 
 def reasons(pid):

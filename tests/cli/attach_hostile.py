@@ -238,6 +238,22 @@ def pages():
     require(pathlib.Path('secret').read_bytes() == SECRET and before.st_ino == after.st_ino, 'the page replaced a file of root')
 
 
+def many_pages():
+    """All pages of a JVM's traces together leave half of what is free."""
+    place = pathlib.Path('many').resolve()
+    place.mkdir()
+    subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=4m,mode=777', 'none', place], check=True)
+    try:
+        with Hostile('pagemany', f'{os.path.abspath("good")},/', place=place) as jvm:
+            done = attach(jvm.pid, place / 'run.step', '--report')
+            pathlib.Path(f'/tmp/.java_pid{jvm.pid}').unlink(missing_ok=True)
+        require(done.returncode == 1 and 'more than half of the space' in done.stderr, f'pagemany: {done}')
+        sizes = [page.stat().st_size for page in place.iterdir() if page.suffix == '.html']
+        require(0 < sum(sizes) < 2 << 20 and len(sizes) < 8, f'pagemany: pages of {sizes} bytes')
+    finally:
+        subprocess.run(['umount', place], check=True)
+
+
 def watch():
     """What has the names of a recorded process's files neither blocks `watch` nor is printed."""
     for how, word in (('watchlink', 'secret'), ('watchbind', 'secret'), ('watchbind', '/dev/zero'), ('watchfifo', ''), ('watchpipe', '')):
@@ -245,7 +261,19 @@ def watch():
             done = subprocess.run([STEPTRACE, 'watch', '--once', jvm.pid], capture_output=True, check=False, timeout=60)
             require(done.returncode in (1, 3), f'{how} {word}: exit code {done.returncode}: {done.stderr}')
             require(SECRET[:6] not in done.stdout + done.stderr, f'{how}: {done}')
-
+    looks = ((['watch', '--once', '--top=0'], 'java/lang/String'), (['attach', '--status'], 'engine    '))
+    with Hostile('watchgood', os.path.abspath('good')) as jvm:
+        for words, shown in looks:
+            done = subprocess.run([STEPTRACE, *words, jvm.pid], capture_output=True, text=True, check=False, timeout=60)
+            require(shown in done.stdout, f'{words}: {done}')
+    os.mkdir('closed')
+    hidden = pathlib.Path('closed/hidden.step').resolve()
+    shutil.copy('good', hidden)
+    hidden.chmod(0o600)
+    with Hostile('watchlink', hidden) as jvm:  # a trace that only root may read
+        for words, shown in looks:
+            done = subprocess.run([STEPTRACE, *words, jvm.pid], capture_output=True, text=True, check=False, timeout=60)
+            require(done.returncode == 1 and shown not in done.stdout and 'Permission denied' in done.stderr, f'{words}: {done}')
 
 
 def race():
@@ -266,7 +294,8 @@ OLD = {'preexec_fn': deny_openat2}
 PARTS = {'files': lambda: files_of_others({}), 'files_old': lambda: files_of_others(OLD), 'mounts': mount_points,
          'no_wait': lambda: no_wait({}), 'no_wait_old': lambda: no_wait(OLD), 'rights': rights, 'impostor': impostor,
          'tmp_link': lambda: tmp_link({}), 'tmp_link_old': lambda: tmp_link(OLD), 'disk': disk, 'outputs': outputs,
-         'taken_name': taken_name, 'terminal': terminal, 'pages': pages, 'watch': watch, 'race': race}
+         'taken_name': taken_name, 'terminal': terminal, 'pages': pages, 'many_pages': many_pages,
+         'watch': watch, 'race': race}
 
 
 def skip(reason):

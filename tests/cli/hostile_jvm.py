@@ -16,7 +16,7 @@ import sys
 LIBC = ctypes.CDLL(None, use_errno=True)
 NEW_USER, NEW_MOUNT = 0x10000000, 0x00020000
 BIND, RECURSIVE, PRIVATE = 0x1000, 0x4000, 0x40000
-PAGES = ('page', 'pagelink', 'pagefifo', 'pageplace')  # no namespaces of its own
+PAGES = ('page', 'pagelink', 'pagefifo', 'pageplace', 'pagemany')  # no namespaces of its own
 HOW, PLACE, WORD = sys.argv[1], pathlib.Path(sys.argv[2]), (sys.argv[3:] + [''])[0]
 PID = os.getpid()
 
@@ -118,6 +118,8 @@ def spoil_pages(trace):
         os.mkfifo(trace)
     else:
         trace.write_bytes(pathlib.Path(good).read_bytes())
+    for number in range(2, 9 if HOW == 'pagemany' else 2):
+        trace.with_suffix(f'.{number}.step').write_bytes(pathlib.Path(good).read_bytes())
     if HOW == 'pageplace':
         trace.with_suffix('.html').symlink_to(victim)
 
@@ -129,7 +131,9 @@ def be_recorded():
     with open(live, 'rb') as file:
         kept = mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ)
     trace.touch()
-    if HOW == 'watchlink':
+    if HOW == 'watchgood':
+        trace.write_bytes(pathlib.Path(WORD).read_bytes())
+    elif HOW == 'watchlink':
         trace.unlink()
         trace.symlink_to(WORD)
     elif HOW == 'watchfifo':  # over the mapped file, which keeps its name

@@ -518,6 +518,8 @@ static enum step_status copy_all(struct dating *dating, uint32_t death, struct s
     for (size_t i = 0; status == STEP_STATUS_OK && i < step_reader_block_count(dating->reader); i++)
         status = copy_block(dating, i, &block, death, error);
     step_block_destroy(block);
+    if (status == STEP_STATUS_OK)
+        status = stepfile_copy_end(dating->reader, dating->writer);
     return status == STEP_STATUS_OK ? put_deaths(dating, death, UINT64_MAX, error) : status;
 }
 

@@ -2,14 +2,19 @@
 /* Copies records one by one, block by block. */
 #include "converter/records/copy_trace.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/trace_files.h"
+#include "converter/base/trace_gap.h"
 #include "steptrace/live.h"
 
 #define GAPS_MAX (UINT64_C(1) << 24)
+/* Of the file and of the first block, the definition (docs/formats/step.md). */
+#define FIRST_HEADERS_BYTES (32 + 96)
 
 /* Drops STEP_LIVE_REST, as the copy has no live file. */
 static enum step_status copy_properties(const struct step_reader *reader,
@@ -116,10 +121,52 @@ enum step_status stepfile_copy_blocks(struct step_reader *reader, struct step_wr
     return status;
 }
 
+/* Returns how many bytes are damaged of what the copy cannot have anew: neither of the definition, the
+ * first block, which has a copy, nor behind the last block of records, where the index is. */
+static uint64_t lost_bytes(const struct step_reader *reader)
+{
+    uint64_t end = 0, bytes = 0;
+    for (size_t i = 0; i < step_reader_block_count(reader); i++) {
+        const struct step_block_info *info = step_reader_block_info(reader, i);
+        end = info->offset + info->stored_bytes > end ? info->offset + info->stored_bytes : end;
+    }
+    for (size_t i = 0; i < step_reader_damage_count(reader); i++) {
+        const struct step_damage *damage = step_reader_damage(reader, i);
+        if (damage->offset > FIRST_HEADERS_BYTES && damage->offset < end)
+            bytes += damage->length;
+    }
+    return bytes;
+}
+
+static enum step_status put_number(struct step_writer *writer, const char *key, const char *format,
+                                   uint64_t number)
+{
+    char text[96];
+    snprintf(text, sizeof text, format, number);
+    return step_writer_property(writer, key, text);
+}
+
+enum step_status stepfile_copy_end(const struct step_reader *reader, struct step_writer *writer)
+{
+    uint64_t lost = lost_bytes(reader);
+    enum step_status status = STEP_STATUS_OK;
+    if (!step_reader_is_whole(reader))
+        status = put_number(writer, RECOVERED_RECORDS, "%" PRIu64,
+                            step_reader_recovered_count(reader));
+    if (status == STEP_STATUS_OK && lost > 0 &&
+        step_reader_property(reader, TRACE_INCOMPLETE) == NULL)
+        status = put_number(writer, TRACE_INCOMPLETE,
+                            "copied without %" PRIu64 " damaged bytes: records or names may be missing",
+                            lost);
+    return status;
+}
+
 enum step_status stepfile_copy(struct step_reader *reader, struct step_writer *writer,
                                uint64_t *records, struct step_error *error)
 {
     *records = 0;
     enum step_status status = stepfile_copy_start(reader, writer);
-    return status == STEP_STATUS_OK ? stepfile_copy_blocks(reader, writer, records, error) : status;
+    if (status == STEP_STATUS_OK)
+        status = stepfile_copy_blocks(reader, writer, records, error);
+    return status == STEP_STATUS_OK ? stepfile_copy_end(reader, writer) : status;
 }

@@ -6,7 +6,8 @@
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
 
-/* A property of traces that `recover` wrote; its value is the number of recovered records. */
+/* A property of copies of traces that were not closed; its value is the number of records that came
+ * from a live file. */
 #define RECOVERED_RECORDS "recovered-records"
 
 /* Copies properties, dictionaries and records.  Skips damaged blocks, which the reader notes;
@@ -15,11 +16,13 @@
 enum step_status stepfile_copy(struct step_reader *reader, struct step_writer *writer,
                                uint64_t *records, struct step_error *error);
 
-/* The two parts of stepfile_copy(): everything except the records; and the records, a block for
- * each block of the input, to preserve their order. */
+/* The parts of stepfile_copy(): everything except the records; the records, a block for each block
+ * of the input, to preserve their order; and, since no reader finds a fault in the copy, properties
+ * that say of a trace that was cut or damaged what it lacks. */
 enum step_status stepfile_copy_start(struct step_reader *reader, struct step_writer *writer);
 enum step_status stepfile_copy_blocks(struct step_reader *reader, struct step_writer *writer,
                                       uint64_t *records, struct step_error *error);
+enum step_status stepfile_copy_end(const struct step_reader *reader, struct step_writer *writer);
 /* Copies the records of block `i`, without a flush.  `*block` is a buffer shared by all calls;
  * initialise it with NULL. */
 enum step_status stepfile_copy_block(struct step_reader *reader, size_t i,

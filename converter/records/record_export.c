@@ -121,7 +121,7 @@ static enum step_status copy_records(void *user, struct step_writer *writer,
                 status = step_writer_put(writer, stream, taken.record, taken.slots);
     }
     step_block_destroy(block);
-    return status;
+    return status == STEP_STATUS_OK ? stepfile_copy_end(exporting->reader, writer) : status;
 }
 
 static enum step_status put_step(struct exporting *exporting, const struct format_job *job,

@@ -145,7 +145,7 @@ static enum step_status copy_streams(void *user, struct step_writer *writer,
             status = step_writer_flush_stream(writer, stream_of(reader, blocks[i]));
     }
     step_block_destroy(block);
-    return status;
+    return status == STEP_STATUS_OK ? stepfile_copy_end(reader, writer) : status;
 }
 
 /* Reports errors, and the sizes. */

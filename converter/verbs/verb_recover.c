@@ -52,13 +52,7 @@ struct copying {
 static enum step_status copy(void *user, struct step_writer *writer, struct step_error *error)
 {
     struct copying *copying = user;
-    enum step_status status = stepfile_copy(copying->reader, writer, &copying->records, error);
-    if (status == STEP_STATUS_OK && !step_reader_is_whole(copying->reader)) {
-        char text[32];
-        snprintf(text, sizeof text, "%" PRIu64, step_reader_recovered_count(copying->reader));
-        status = step_writer_property(writer, RECOVERED_RECORDS, text);
-    }
-    return status;
+    return stepfile_copy(copying->reader, writer, &copying->records, error);
 }
 
 /* Writes `output`.  Reports errors. */

@@ -15,3 +15,13 @@ echo no trace >other.step
 steptrace recover other.step
 echo $?
 ls
+echo "-- a copy of a trace with a damaged block says so"
+cp $data/ring/run.000002.bin damaged.step
+printf XXXX | dd of=damaged.step bs=1 seek=5300 conv=notrunc 2>/dev/null
+for verb in recover pack; do
+    steptrace $verb damaged.step -o copy.step 2>/dev/null
+    steptrace check copy.step 2>told
+    echo $?
+    grep -o 'the trace is incomplete: .*' told
+    rm copy.step
+done

@@ -417,7 +417,7 @@ def browse(options, page, data):
     kept = seen["kept"]
     expect_that("retained by site", any(name.startswith("ReportSites.chunk(ReportSites.java:") and "\u2190" in name for name in kept["sites"]), kept["sites"][:9])
     expect_that("retained by class", "java.util.ArrayList" in kept["classes"], kept["classes"])
-    expect_that("its table can be reached and has a name", kept["tab"] == 0 and kept["label"].startswith("Retained by"), kept)
+    expect_that("its table can be reached and has a name", kept["tab"] == 0 and kept["label"].startswith("Retained size by"), kept)
     expect_that("hints", "reached from roots" in kept["hint"] and "steptrace deaths" in kept["hint"]
                 and "collection that found them dead" in kept["deaths"], kept)
     expect("sizes of young generations", len(seen["collectors"]["rows"]), len(data["collectors"]["rows"]))

@@ -19,5 +19,5 @@ function callersOf(leaf, sums) {
       for (let i = site; i > 0; i = sites.parent[i]) frames.push(frameItem(siteName(sites.names[sites.name[i]])));
       return element("div", {}, element("p", {}, bytes(allocated[site]) + " in " + count(objects[site]) + " objects, of all classes, from"), element("ol", {class: "stack"}, frames));
     }),
-    left > 0 ? element("p", {}, bytes(left) + " from other stacks, each small") : []);
+    left > 0 ? element("p", {}, bytes(left) + " from other stacks, all of them small") : []);
 }

@@ -61,7 +61,7 @@ function callTimeline() {
     }
     picture.replaceChildren(...parts);
     told.textContent = time(from) + " to " + time(to) + ": " + count(shown) + " calls drawn";
-    picture.setAttribute("aria-label", "Calls over time, " + told.textContent + ". Plus and minus zoom, arrow keys move; the table of methods has the sums.");
+    picture.setAttribute("aria-label", "Calls over time, " + told.textContent + ". Plus and minus zoom, arrow keys move; the table of methods has the totals.");
   }
 
   const placeOf = (event) => {

@@ -36,7 +36,7 @@ function bands() {
 
 function liveChart() {
   if (!hasObjects && line.live.every((v) => v === 0))
-    return explain("live-chart", "The trace tells of no objects.");
+    return explain("live-chart", "The trace has no objects.");
   const HEIGHT = 360, BOTTOM = 44, TOP = 8;
   const top = Math.max(1, ...line.most);
   const yOf = (v) => HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * v / top;
@@ -126,7 +126,7 @@ function lifetimeChart() {
 
 function threadChart() {
   const shown = data.threads.filter((one) => one.activity.length > 0 || one.start_ns !== null).slice(0, 40);
-  if (shown.length === 0) return explain("thread-chart", "The trace tells of no threads.");
+  if (shown.length === 0) return explain("thread-chart", "The trace has no threads.");
   const ROW = 20, NAME = Math.min(260, Math.round(WIDTH / 3)), LETTER = 7.2;
   const calls = !hasObjects;
   const x = (ns) => NAME + (WIDTH - NAME - RIGHT) * Math.min(1, Math.max(0, (ns - line.start_ns) / span));

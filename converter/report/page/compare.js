@@ -6,7 +6,7 @@ const UNITS = {lifetime: time, own_time: time, time, duration: time};
 const unitOf = (key) => UNITS[key] || (/objects|calls|exceptions|collections/.test(key) ? count : bytes);
 const TITLES = {allocated: "Allocated", allocated_objects: "Objects allocated", freed: "Freed", freed_objects: "Objects freed",
   alive_at_peak: "Alive at the peak", alive_at_peak_objects: "Objects at the peak", alive_at_end: "Alive at the end",
-  alive_at_end_objects: "Objects at the end", lifetime: "Mean lifetime", calls: "Calls", exceptions: "Left by exceptions",
+  alive_at_end_objects: "Objects at the end", lifetime: "Mean lifetime", calls: "Calls", exceptions: "Exits by exception",
   own_time: "Own time", time: "With callees", collections: "Collections", duration: "Duration"};
 const part = (value) => value.before > 0 ? signed((x) => three(x) + " %")(100 * value.change / value.before) : value.change > 0 ? "new" : "";
 const NOTHING = {before: 0, after: 0, change: 0};
@@ -22,7 +22,7 @@ function showSummary() {
   if (programs.length > 0)
     byId("subtitle").after(element("details", {class: "command"}, element("summary", {}, programs.length > 1 ? "Command lines" : "Command line"), programs.map((text) => element("p", {}, element("code", {}, text)))));
   const spread = (value, side, show) => value[side + "_least"] === undefined ? "" : " (" + show(value[side + "_least"]) + " to " + show(value[side + "_most"]) + ")";
-  byId("totals").append(element("table", {}, data.runs.length > 2 ? element("caption", {}, "Medians of several runs, with the least and the most.") : "",
+  byId("totals").append(element("table", {}, data.runs.length > 2 ? element("caption", {}, "Medians of several runs, with minimum and maximum.") : "",
     element("thead", {}, element("tr", {}, ["", "Before", "After", "Change", "%"].map((text) => element("th", {scope: "col"}, element("span", {class: "title"}, text))))),
     element("tbody", {}, Object.entries(data.program).map(([key, value]) => element("tr", {}, element("th", {scope: "row"}, TITLES[key] || key),
       element("td", {}, unitOf(key)(value.before) + spread(value, "before", unitOf(key))), element("td", {}, unitOf(key)(value.after) + spread(value, "after", unitOf(key))),
@@ -72,15 +72,15 @@ function showFlame() {
         tell: (mine, other) => (is_after ? "before " : "after ") + show(other) + ", change " + signed(show)(is_after ? mine - other : other - mine)};
     }
   flameGraph({measures, first: "allocatedtrue", color: differenceColor,
-    hint: "A box is a frame, as wide as what it has on the chosen side, red where it has more after than before, blue where less."});
+    hint: "A box is a frame. Its width is the amount on the chosen side. Red: more after than before; blue: less."});
 }
 
 function showTable(id, key, title, rows, metric, others) {
   if (rows.length === 0) return explain(id, "No change, or not recorded.");
   const column = (name, side, title_, first) => ({title: title_, of: (row) => (row[name] || NOTHING)[side], show: side === "change" ? signed(unitOf(name)) : unitOf(name), first});
-  sortableTable(id, title + "; what changed most first", [
+  sortableTable(id, title + "; largest change first", [
     {title, of: (row) => key === "class" ? javaName(row[key]) : key === "method" ? methodName(row[key]) : row[key], text: true},
-    {title: "Change of: " + TITLES[metric].toLowerCase(), of: (row) => Math.abs((row[metric] || NOTHING).change), show: (value, row) => signed(unitOf(metric))((row[metric] || NOTHING).change), first: true},
+    {title: "Change: " + TITLES[metric].toLowerCase(), of: (row) => Math.abs((row[metric] || NOTHING).change), show: (value, row) => signed(unitOf(metric))((row[metric] || NOTHING).change), first: true},
     column(metric, "before", "Before"), column(metric, "after", "After"),
     ...others.map((name) => column(name, "change", TITLES[name]))], rows);
 }

@@ -12,7 +12,7 @@ function showSummary() {
   const command = data.properties.find((pair) => pair[0] === "command-line");
   byId("subtitle").append(count(summary.events) + " events in " + time(summary.last_ns - summary.first_ns) +
     (summary.running_ns < summary.last_ns - summary.first_ns ? ", of which a snapshot of references took " + time(summary.last_ns - summary.first_ns - summary.running_ns) : "") +
-    (data.clock ? "" : "; the trace has no clock, a step ends with each collection"));
+    (data.clock ? "" : "; the trace has no clock: a step ends with each collection"));
   if (command) byId("subtitle").after(element("details", {class: "command"}, element("summary", {}, "Command line"), element("code", {}, command[1])));
   showFindings();
   const objects = !hasObjects ? [] : [
@@ -64,7 +64,7 @@ function showSites(sums, words, end) {
   const inRange = (row) => [row[0], row[1], ...(sums.places.get(row[0] + " " + row[1]) || [0, 0, 0, 0])];
   const rows = sums ? data.places.map(inRange).filter((row) => row[2] > 0 || row[4] > 0) : data.places;
   const when = sums ? " at " + end : at;
-  sortableTable("site-table", sums ? "Allocated from " + words + " and alive at its end, by the line that allocates, and class" : "By the line that allocates, and class; the largest of what lived and of what was allocated", [
+  sortableTable("site-table", sums ? "Allocated from " + words + " and alive at its end, by allocating line and class" : "By allocating line and class; the largest by live and by allocated bytes", [
     {title: "Site", of: (row) => siteName(data.sites.names[row[0]]), text: true, open: (row) => callersOf(row[0], sums)},
     {title: "Class", of: (row) => javaName(row[1]), text: true},
     {title: "Allocated", of: (row) => row[3], show: bytes, first: Boolean(sums)},
@@ -77,18 +77,18 @@ function showSites(sums, words, end) {
 function showLeaks() {
   const leaks = data.leaks;
   if (leaks === null)
-    return explain("leak-table", "The page shows a part of the trace (an option selects). steptrace leaks takes the same options.");
-  byId("leaks-hint").textContent = "Objects that saw at least " + leaks.least_survived + " of " + count(leaks.collections) + " collections and were alive at the end: "
+    return explain("leak-table", "This page shows a part of the trace only, and leaks need the whole trace. steptrace leaks accepts the same selection options.");
+  byId("leaks-hint").textContent = "Objects that survived at least " + leaks.least_survived + " of " + count(leaks.collections) + " collections and were alive at the end: "
     + bytes(leaks.survived[1]) + " in " + count(leaks.survived[0]) + " objects. Growth: slope of a line fitted to the live bytes after the last half of the collections. Fit: its R\u00b2. "
-    + "The rows are those of steptrace leaks.";
-  if (leaks.rows.length === 0) return explain("leak-table", "No object saw so many collections and was alive at the end.");
+    + "steptrace leaks prints the same rows.";
+  if (leaks.rows.length === 0) return explain("leak-table", "No object survived so many collections and was alive at the end.");
   const frames = (row) => row[5].map((i) => siteName(leaks.frames[i]));
   sortableTable("leak-table", "Objects that survived, by " + (leaks.by_site ? "call site" : "class") + (leaks.left > 0 ? "; the first " + leaks.rows.length + " of " + count(leaks.rows.length + leaks.left) : ""), [
     leaks.by_site ? {title: "Site", of: (row) => frames(row).slice(0, 4).join(" \u2190 ") || "(no stack)", text: true, opens: (row) => row[5].length > 0, open: (row) => element("ol", {class: "stack"}, frames(row).map(frameItem))}
       : {title: "Class", of: (row) => javaName(row[6]), text: true},
     {title: "Bytes", of: (row) => row[1], show: bytes},
     {title: "Objects", of: (row) => row[0], show: count},
-    {title: "Growth a collection", of: (row) => row[3], show: (value) => leaks.after.length < 3 ? "-" : (value < 0 ? "\u2212" : "+") + bytes(Math.abs(value))},
+    {title: "Growth per collection", of: (row) => row[3], show: (value) => leaks.after.length < 3 ? "-" : (value < 0 ? "\u2212" : "+") + bytes(Math.abs(value))},
     {title: "Fit", of: (row) => row[4], show: (value) => leaks.after.length < 3 ? "-" : value.toFixed(2)},
     {title: "Mean age", of: (row) => row[2], show: time},
     {title: "After collections", of: (row) => row[7], show: curve, fixed: true},
@@ -106,19 +106,19 @@ function curve(values) {
 /* What each advice means, of a row's objects. */
 const ADVICE = {
   pretenure: "survived two collections or more",
-  reuse: "died before the next eight of the site",
-  duplicate: "were made when the thread's last one, as large, was dead",
+  reuse: "died before the next eight allocations of the site",
+  duplicate: "were allocated after the thread's previous one of the same size had died",
   scalar: "were never stored",
-  presize: "got longer arrays",
+  presize: "were given longer arrays",
 };
 
 function showAdvice() {
   const advice = data.advice;
   if (advice === null)
-    return explain("advice-table", "The page shows a part of the trace (an option selects), or the trace has no sizes.");
+    return explain("advice-table", "This page shows a part of the trace only, or the trace has no sizes: advice needs the whole trace, with sizes.");
   const unknown = [advice.has_references ? "" : "scalar and presize, as the trace has no stores of references (events=reference)",
     advice.has_deaths ? "" : "reuse and duplicate, as it has no deaths", advice.collections < 2 ? "pretenure, as there were " + advice.collections + " collections" : ""].filter((text) => text !== "");
-  byId("advice-hint").textContent = "The rows are those of steptrace advise." + (unknown.length > 0 ? " Unknown: " + unknown.join("; ") + "." : "");
+  byId("advice-hint").textContent = "steptrace advise prints the same rows." + (unknown.length > 0 ? " Unknown: " + unknown.join("; ") + "." : "");
   if (advice.rows.length === 0) return explain("advice-table", "No advice.");
   const site = (row) => javaName(row[5]) + (row[6] === "" ? "" : " at " + row[6].split(" <- ").map(siteName).join(" \u2190 "));
   sortableTable("advice-table", "Advice on allocation sites" + (advice.left > 0 ? "; the first " + advice.rows.length + " of " + count(advice.rows.length + advice.left) : ""), [
@@ -133,9 +133,9 @@ function showRetained() {
   const kept = data.retained;
   if (kept === null)
     return explain("retained-site-table", "This trace has no references at that moment. record --report takes a snapshot of them at the end, as -O snapshot=end does; for any other moment record events=class+alloc+free+thread+reference.");
-  byId("retained-hint").textContent = "Retained size: the memory freed together with an object, at " + time(kept.time_ns) + (kept.is_snapshot ? " (a snapshot)" : "") + "; of a line or class, the sum over its objects that no other of its objects retains. "
+  byId("retained-hint").textContent = "Retained size: the memory freed together with an object, at " + time(kept.time_ns) + (kept.is_snapshot ? " (a snapshot)" : "") + "; for a line or class, the sum over those of its objects that no other of them dominates. "
     + count(kept.objects) + " objects, " + bytes(kept.bytes) + ", are reached from roots" + (kept.unreached_objects > 0 ? "; " + count(kept.unreached_objects) + ", " + bytes(kept.unreached_bytes) + ", are not." : ".")
-    + (kept.is_snapshot || data.deaths.dated ? "" : " Objects that are dead and not collected yet may be among them, as if a frame held them: steptrace deaths leaves them out.");
+    + (kept.is_snapshot || data.deaths.dated ? "" : " They may include objects that are dead but not collected yet, as if a frame held them; a trace written by steptrace deaths does not.");
   const table = (place, title, name, caption, rows) => sortableTable(place, caption, [
     {title, of: (row) => name(row[0]), text: true},
     {title: "Retained", of: (row) => row[3], show: bytes, first: true},
@@ -145,13 +145,13 @@ function showRetained() {
   if (kept.sites.length === 0)
     noStacks("retained-site-table");
   else
-    table("retained-site-table", "Site", (name) => name.split(" <- ").map(siteName).join(" \u2190 "), "Retained by what was allocated at a line, innermost first", kept.sites);
-  table("retained-class-table", "Class", javaName, "Retained by class", kept.classes);
+    table("retained-site-table", "Site", (name) => name.split(" <- ").map(siteName).join(" \u2190 "), "Retained size by allocating line, innermost frame first", kept.sites);
+  table("retained-class-table", "Class", javaName, "Retained size by class", kept.classes);
 }
 
 function showLifetimes() {
   const deaths = data.deaths;
-  byId("lifetimes-hint").textContent = "Of the objects that were freed: the time from allocation to " + (deaths.dated
+  byId("lifetimes-hint").textContent = "For freed objects: the time from allocation to " + (deaths.dated
     ? "the moment at which they became unreachable (" + count(deaths.exact) + " exactly, " + count(deaths.bound) + " at least; of " + count(deaths.by_collection + deaths.by_free) + " only the collection is known)."
     : "the collection that found them dead.");
 }
@@ -159,12 +159,12 @@ function showLifetimes() {
 function showCollectors() {
   const kept = data.collectors;
   if (kept === null)
-    return explain("collector-table", "Not simulated: a part of the trace is shown, the trace has no allocations with sizes, or 1 MiB never fills.");
+    return explain("collector-table", "Not simulated: this page shows a part of the trace only, the trace has no allocations with sizes, or a young generation of 1 MiB never fills.");
   const last = kept.rows.filter((row) => row[1] > 0).pop(), first = kept.rows[0], about = kept.is_exact ? "" : "about ";
   byId("collectors-hint").textContent = "Bytes that the Serial collector would copy and promote for each size of the young generation (-Xmn), simulated. "
-    + (first[3] > 0 ? "One of " + bytes(last[0]) + " promotes " + (last[3] > 0 ? about + share(last[3], first[3]) : "none") + " of what " + bytes(first[0]) + " does. " : "")
+    + (first[3] > 0 ? "A young generation of " + bytes(last[0]) + " promotes " + (last[3] > 0 ? about + share(last[3], first[3]) : "none") + " of what one of " + bytes(first[0]) + " does. " : "")
     + (kept.is_delayed ? "Estimates: collections of the traced run found the deaths, later than the objects died. " : kept.is_exact ? "" : "Estimates: not all deaths are exact. ")
-    + "At most " + bytes(kept.minimum) + " lived at one time.";
+    + "At most " + bytes(kept.minimum) + " were live at one time.";
   sortableTable("collector-table", "By size of the young generation", [
     {title: "Young generation", of: (row) => bytes(row[0]), text: true},
     {title: "Collections", of: (row) => row[1], show: count},
@@ -192,14 +192,14 @@ function showMethods() {
     ...(data.clock ? [{title: "Own time", of: (row) => row[3], show: time, first: true},
       {title: "With callees", of: (row) => row[4], show: time}] : []),
     {title: "Calls", of: (row) => row[1], show: count, first: !data.clock},
-    {title: "Left by exceptions", of: (row) => row[2], show: count},
+    {title: "Exits by exception", of: (row) => row[2], show: count},
   ], data.methods);
 }
 
 const at = " at " + data.moment.label;
 const MEASURES = {
-  moment_bytes: {title: "bytes that lived" + at, column: "live_bytes", show: bytes},
-  moment_objects: {title: "objects that lived" + at, column: "live_objects", show: count},
+  moment_bytes: {title: "bytes alive" + at, column: "live_bytes", show: bytes},
+  moment_objects: {title: "objects alive" + at, column: "live_objects", show: count},
   allocated_bytes: {title: "bytes allocated", column: "allocated_bytes", show: bytes},
   allocated_objects: {title: "objects allocated", column: "allocated_objects", show: count},
 };
@@ -207,7 +207,7 @@ const MEASURES = {
 function showFlame() {
   if (!hasObjects) return explain("flame-graph", "The trace has no objects.");
   return flameGraph({measures: MEASURES, first: data.moment.live_bytes > 0 ? "moment_bytes" : "allocated_bytes",
-    hint: "A box is a frame, as wide as what was allocated in it and in what it called.", color: (node) => flameColor(node.name)});
+    hint: "A box is a frame. Its width is the amount allocated in it and in the frames that it called.", color: (node) => flameColor(node.name)});
 }
 
 function drawCharts() {

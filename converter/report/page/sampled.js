@@ -11,7 +11,7 @@ function showSummary() {
   byId("title").textContent = data.title;
   document.title = data.title + " \u2013 StepTrace";
   byId("subtitle").textContent = "Estimated from " + count(data.allocated[0]) + " samples, one in " + bytes(data.sample_interval_bytes) +
-    " on average. Ranges are " + (data.interval_valid ? "" : "no ") + "95 % confidence intervals. What has no sample has no row.";
+    " on average. Ranges are " + (data.interval_valid ? "" : "no ") + "95 % confidence intervals. Only sites, classes and threads with samples have rows.";
   byId("totals").before(...data.gaps.map((gap) => element("p", {class: "note"}, gap)));
   const rows = [["Allocated", data.allocated], ["Freed", data.freed],
     ["Live at " + data.moment + " (" + time(data.moment_ns) + ", " + count(data.collections) + " collections that freed samples before)", data.live]];
@@ -19,7 +19,7 @@ function showSummary() {
     element("thead", {}, element("tr", {}, ["", "Samples", "Objects", "Bytes"].map((text) => element("th", {scope: "col"}, element("span", {class: "title"}, text))))),
     element("tbody", {}, rows.map(([title, sums]) => element("tr", {}, element("th", {scope: "row"}, title),
       element("td", {}, count(sums[0])), element("td", {}, range(count)(sums[1])), element("td", {}, range(bytes)(sums[2])))))),
-    element("p", {}, "Duration " + time(data.last_ns - data.first_ns) + (data.life === null ? "" : "; mean lifetime of what died " + range(time)(data.life))));
+    element("p", {}, "Duration " + time(data.last_ns - data.first_ns) + (data.life === null ? "" : "; mean lifetime of dead objects " + range(time)(data.life))));
 }
 
 /* Columns of sums, sorted by the estimate. */
@@ -28,15 +28,15 @@ const objects = (key, title) => ({title, of: (row) => row[key][1][0], show: (val
 const amount = (key, title, first) => ({title, of: (row) => row[key][2][0], show: (value, row) => range(bytes)(row[key][2]), first});
 
 function showTable(id, caption, name, columns, rows) {
-  if (rows.length === 0) return explain(id, "There is no sample.");
+  if (rows.length === 0) return explain(id, "No samples.");
   sortableTable(id, caption, [name, ...columns], rows);
 }
 
 function showGrowth() {
-  if (data.growth === null) return explain("growth-table", "Growth needs three collections that freed samples, and the whole trace.");
+  if (data.growth === null) return explain("growth-table", "Growth needs the whole trace and three collections that freed samples.");
   showTable("growth-table", "Objects that survived three collections, by how their bytes grow from collection to collection; ~ may be noise",
     {title: "Class and site", of: (row) => javaName(row.class) + ", " + siteText(row), text: true},
-    [{title: "Growth a collection", of: (row) => row.noise ? 0 : row.bytes[0], show: (value, row) => (row.noise ? "~ " : "") + range(signed(bytes))(row.bytes), first: true},
+    [{title: "Growth per collection", of: (row) => row.noise ? 0 : row.bytes[0], show: (value, row) => (row.noise ? "~ " : "") + range(signed(bytes))(row.bytes), first: true},
       samples("old"), amount("old", "Bytes that survived"), objects("old", "Objects that survived")], data.growth);
 }
 

@@ -74,7 +74,7 @@ def live_heap(tools):
 
 
 def flame_graph(tools):
-    photograph("flame-graph", report_page(tools), "1000,500", "flame")
+    photograph("flame-graph", report_page(tools), "1000,530", "flame")
 
 
 def compare(tools):

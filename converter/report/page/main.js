@@ -207,7 +207,7 @@ const MEASURES = {
 function showFlame() {
   if (!hasObjects) return explain("flame-graph", "The trace has no objects.");
   return flameGraph({measures: MEASURES, first: data.moment.live_bytes > 0 ? "moment_bytes" : "allocated_bytes",
-    hint: "A box is a frame. Its width is the amount allocated in it and in the frames that it called.", color: (node) => flameColor(node.name)});
+    hint: "A box is a frame. Its width is the chosen measure of the objects allocated in it and in the frames that it called.", color: (node) => flameColor(node.name)});
 }
 
 function drawCharts() {

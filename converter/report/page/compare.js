@@ -78,7 +78,7 @@ function showFlame() {
 function showTable(id, key, title, rows, metric, others) {
   if (rows.length === 0) return explain(id, "No change, or not recorded.");
   const column = (name, side, title_, first) => ({title: title_, of: (row) => (row[name] || NOTHING)[side], show: side === "change" ? signed(unitOf(name)) : unitOf(name), first});
-  sortableTable(id, title + "; largest change first", [
+  sortableTable(id, title + "; largest change first. Columns with a sign are changes.", [
     {title, of: (row) => key === "class" ? javaName(row[key]) : key === "method" ? methodName(row[key]) : row[key], text: true},
     {title: "Change: " + TITLES[metric].toLowerCase(), of: (row) => Math.abs((row[metric] || NOTHING).change), show: (value, row) => signed(unitOf(metric))((row[metric] || NOTHING).change), first: true},
     column(metric, "before", "Before"), column(metric, "after", "After"),

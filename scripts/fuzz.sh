@@ -15,19 +15,22 @@ fi
 
 cmake --preset asan >/dev/null
 targets=$(ninja -C build-asan -t targets all | sed -n 's/^\(fuzz_[a-z_]*\): phony$/\1/p' | grep -v seeds)
-"${unrandomized[@]}" cmake --build build-asan --target steptrace mutate_step $targets
+"${unrandomized[@]}" cmake --build build-asan --target steptrace mutate_step fuzz_seeds_live $targets
 
 echo "seed $seed"
 failed=0
 "${unrandomized[@]}" tests/fuzz/verbs/verbs.py build-asan/converter/steptrace \
     build-asan/tests/fuzz/mutate_step tests/cli/data --pairs=tests/fuzz/corpus/live_pair \
+    --pairs=build-asan/tests/fuzz/seeds_made/live_pair --definitions=format/definitions \
     --minutes="$((minutes / 2 > 0 ? minutes / 2 : 1))" --seed="$seed" --keep=build-asan/found || failed=1
 seconds=$((minutes * 30 / $(wc -w <<<"$targets") + 1))
 for target in $targets; do
     found=build-asan/found/$target
     mkdir -p "$found"
-    corpus=tests/fuzz/corpus/${target#fuzz_}
-    [ -d "$corpus" ] || corpus=
+    corpus=''
+    for place in tests/fuzz/corpus build-asan/tests/fuzz/seeds_made; do
+        [ ! -d "$place/${target#fuzz_}" ] || corpus+=" $place/${target#fuzz_}"
+    done
     echo "$target, $seconds s"
     "${unrandomized[@]}" "build-asan/tests/fuzz/$target" -seed=$((seed % 4294967295)) -max_total_time=$seconds -timeout=20 -rss_limit_mb=2048 \
         -max_len=65536 -verbosity=0 -print_final_stats=1 -artifact_prefix="$found/" "$found" $corpus || failed=1

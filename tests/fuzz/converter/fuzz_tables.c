@@ -16,6 +16,7 @@
 #include "steptrace/java_trace.h"
 #include "tests/fuzz/kept_output.h"
 #include "tests/fuzz/step/seal.h"
+#include "tests/unit/format/definitions/values.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -38,6 +39,25 @@ static void define_names(struct step_writer *writer)
         step_java_frame_define(writer, &(struct step_java_frame){i, i + 1, 10, i}, NULL);
 }
 
+#define ANY_FROM 192u /* first byte of a record of any type */
+
+/* A record of any type, and an entry of a dictionary, with any values: phases, samples, stores,
+ * snapshots, source files, layouts.  Only the numbers of objects rise. */
+static void put_any(struct step_writer *writer, const uint8_t *bytes, uint64_t *object)
+{
+    const struct step_definition *definition = &step_java_trace_definition;
+    uint32_t record = (uint32_t) ((bytes[0] - ANY_FROM + bytes[1]) % definition->record_count);
+    const char *name = definition->records[record].name;
+    uint64_t seed;
+    memcpy(&seed, bytes, sizeof seed);
+    step_writer_define(writer, record, values_make(definition, record, seed), NULL);
+    uint64_t *slots = values_make(definition, record, seed + 1);
+    if (strstr(name, "ObjectAlloc") != NULL || strcmp(name, "java.ObjectExisting") == 0 ||
+        strcmp(name, "java.ObjectSampled") == 0)
+        slots[4] = *object += 1 + bytes[5] % 5u;
+    step_writer_put(writer, bytes[2] % 4u, record, slots);
+}
+
 /* Objects that are allocated have numbers that rise, as a trace promises; `*object` is the last. */
 static void put_record(struct step_writer *writer, const uint8_t *bytes, uint64_t *object)
 {
@@ -55,7 +75,7 @@ static void put_record(struct step_writer *writer, const uint8_t *bytes, uint64_
     slots[2] %= 64; /* a class, a method, or one of few objects */
     if (bytes[0] % (sizeof names / sizeof names[0]) < ALLOCATING)
         slots[4] = *object += 1 + bytes[5] % 5u;
-    step_writer_put(writer, bytes[0] / 64, record, slots);
+    step_writer_put(writer, bytes[0] / 64u, record, slots);
 }
 
 static struct kept_output make_trace(const uint8_t *data, size_t size)
@@ -74,9 +94,13 @@ static struct kept_output make_trace(const uint8_t *data, size_t size)
     define_names(writer);
     uint64_t object = 0;
     for (size_t at = 0; at + RECORD_BYTES <= size && at < 8000; at += RECORD_BYTES)
-        put_record(writer, data + at, &object);
+        if (data[at] >= ANY_FROM)
+            put_any(writer, data + at, &object);
+        else
+            put_record(writer, data + at, &object);
     step_writer_close(writer, NULL);
     step_writer_destroy(writer);
+    values_release();
     return output;
 }
 

@@ -96,14 +96,32 @@ class Fuzzer:
             if path.endswith('.step'):
                 shutil.copy(f'{self.data}/../../golden/versions/{path}', path)
                 self.seeds.append(path)
-        for path in sorted(os.listdir(self.options.pairs)) if self.options.pairs else []:
-            with open(os.path.join(self.options.pairs, path), 'rb') as pair:
+        for place in self.options.pairs:
+            self.take_pairs(place)
+
+    def take_pairs(self, directory):
+        for path in sorted(os.listdir(directory)):
+            with open(os.path.join(directory, path), 'rb') as pair:
                 content = pair.read()
             length = int.from_bytes(content[:4], 'little')
             with open(f'{path}.step', 'wb') as trace, open(f'{path}.step.live', 'wb') as live:
                 trace.write(content[4:4 + length])
                 live.write(content[4 + length:])
             self.seeds.append(f'{path}.step')
+
+    def missing_kinds(self):
+        """Records of the definitions that no seed has, as records and not as entries of dictionaries alone."""
+        wanted, found = set(), set()
+        for name in ('java', 'hatf'):
+            with open(f'{self.options.definitions}/{name}.step', encoding='utf-8') as file:
+                text = file.read()
+            package = re.search(r'^package (\w+)', text, re.M)[1]
+            wanted |= {f'{package}.{record}' for record in re.findall(r'^  record (\w+)', text, re.M)}
+        for seed in sorted(set(self.seeds)):
+            if seed.startswith('every-'):
+                done = subprocess.run([self.steptrace, 'dump', '--records', seed], capture_output=True, check=False, env=self.environment)
+                found |= {line.split(b' ', 1)[0].decode() for line in done.stdout.splitlines()}
+        return sorted(wanted - found)
 
     @staticmethod
     def change_bytes(content, dice):
@@ -202,19 +220,25 @@ def main():
     parser.add_argument('steptrace')
     parser.add_argument('mutate_step')
     parser.add_argument('data')
-    parser.add_argument('--pairs', help='a directory of inputs of fuzz_live_pair')
+    parser.add_argument('--pairs', action='append', default=[], help='a directory of inputs of fuzz_live_pair; more than once')
+    parser.add_argument('--definitions', help='where java.step and hatf.step are: each of their records has to be in a seed')
     parser.add_argument('--rounds', type=int, default=200)
     parser.add_argument('--minutes', type=float, default=0)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--keep')
     options = parser.parse_args()
-    for key in ('pairs', 'keep'):
+    options.pairs = [os.path.realpath(place) for place in options.pairs]
+    for key in ('keep', 'definitions'):
         if getattr(options, key):
             setattr(options, key, os.path.realpath(getattr(options, key)))
     fuzzer = Fuzzer(options)
     with tempfile.TemporaryDirectory() as directory:
         os.chdir(directory)
         fuzzer.make_seeds()
+        missing = fuzzer.missing_kinds() if options.definitions else []
+        for name in missing:
+            print(f'no seed has {name}')
+        fuzzer.failures += len(missing)
         fuzzer.all_rounds()
     return 1 if fuzzer.failures else 0
 

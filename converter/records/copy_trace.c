@@ -121,8 +121,8 @@ enum step_status stepfile_copy_blocks(struct step_reader *reader, struct step_wr
     return status;
 }
 
-/* Returns how many bytes are damaged of what the copy cannot have anew: neither of the definition, the
- * first block, which has a copy, nor behind the last block of records, where the index is. */
+/* Returns how many bytes are damaged of what the copy cannot have anew: neither of the definition,
+ * the first block, which has a copy, nor behind the last block of records, where the index is. */
 static uint64_t lost_bytes(const struct step_reader *reader)
 {
     uint64_t end = 0, bytes = 0;
@@ -151,13 +151,13 @@ enum step_status stepfile_copy_end(const struct step_reader *reader, struct step
     uint64_t lost = lost_bytes(reader);
     enum step_status status = STEP_STATUS_OK;
     if (!step_reader_is_whole(reader))
-        status = put_number(writer, RECOVERED_RECORDS, "%" PRIu64,
-                            step_reader_recovered_count(reader));
+        status =
+            put_number(writer, RECOVERED_RECORDS, "%" PRIu64, step_reader_recovered_count(reader));
     if (status == STEP_STATUS_OK && lost > 0 &&
         step_reader_property(reader, TRACE_INCOMPLETE) == NULL)
-        status = put_number(writer, TRACE_INCOMPLETE,
-                            "copied without %" PRIu64 " damaged bytes: records or names may be missing",
-                            lost);
+        status = put_number(
+            writer, TRACE_INCOMPLETE,
+            "copied without %" PRIu64 " damaged bytes: records or names may be missing", lost);
     return status;
 }
 

@@ -88,14 +88,28 @@ static void print_row(const struct keeper_report *report, const struct retained 
     printf("\n");
 }
 
+static bool lacks_existing(const struct step_reader *reader)
+{
+    return trace_lacks_existing(step_reader_property(reader, "existing"));
+}
+
+/* Begins the line of what no root reaches: objects that the trace lacks may hold it. */
+static void print_unreached(const struct keeper_report *report)
+{
+    printf("not reached from any root%s: ", lacks_existing(report->graph->source.java.reader)
+                                                ? " that the trace has"
+                                                : ", not collected yet");
+}
+
 static void print_retained(const struct keeper_report *report, const struct retained *retained)
 {
     print_head(report, "retained", retained->objects, retained->bytes);
-    if (retained->unreached_objects > 0)
-        printf("not reached from any root, not collected yet: %s object%s, %s\n",
-               quantity_of_count(retained->unreached_objects).text,
+    if (retained->unreached_objects > 0) {
+        print_unreached(report);
+        printf("%s object%s, %s\n", quantity_of_count(retained->unreached_objects).text,
                plural(retained->unreached_objects),
                quantity_of_bytes((double) retained->unreached_bytes).text);
+    }
     printf("%12s %12s %12s  %s\n", "retained", "own", "objects", axis_names[retained->by]);
     for (size_t i = 0; i < retained->count; i++)
         print_row(report, retained, &retained->rows[i]);
@@ -158,9 +172,10 @@ static bool print_paths(const struct keeper_report *report, const struct keeper_
     bool ok = true;
     size_t shown = table_shown(report->options->top, paths->target_count);
     print_head(report, "paths", paths->objects, paths->bytes);
-    if (paths->unreached > 0)
-        printf("not reached from any root, not collected yet: %s\n",
-               quantity_of_count(paths->unreached).text);
+    if (paths->unreached > 0) {
+        print_unreached(report);
+        puts(quantity_of_count(paths->unreached).text);
+    }
     for (size_t i = 0; ok && i < shown; i++) {
         const struct keeper_step *end = &paths->steps[paths->targets[i]];
         printf("\n%s object%s, %s; path to object %" PRIu64 " (%" PRIu32 " step%s)\n",
@@ -224,6 +239,10 @@ void opened_graph_report_unknown(const char *path, const struct opened_graph *op
     if (all > 0 || (replay->snapshot_unknown > 0 && unreached > 0))
         report_line("%s: %s references were skipped: their objects are not in the trace", path,
                     quantity_of_count(all + replay->snapshot_unknown).text);
+    if (unreached > 0 && lacks_existing(opened->reader))
+        report_line("%s: what no root reaches may be held by objects that the trace "
+                    "lacks: " TRACE_LACKS_EXISTING,
+                    path);
     if (replay->is_in_snapshot)
         report_line("%s: snapshot %llu is not complete", path,
                     (unsigned long long) replay->snapshot);
@@ -311,12 +330,10 @@ static enum step_status no_such_class(const char *path, const struct opened_grap
         nearest_class(globs->items[0], names, count, text, sizeof text);
     id_table_reset(&seen);
     free(names);
-    return step_error_set(
-        error, STEP_STATUS_NOT_FOUND, path, STEP_NO_OFFSET,
-        "no object lives at that moment whose class matches '%s'%s%s", globs->items[0], text,
-        trace_lacks_existing(step_reader_property(source->java.reader, "existing"))
-            ? "; " TRACE_LACKS_EXISTING
-            : "");
+    return step_error_set(error, STEP_STATUS_NOT_FOUND, path, STEP_NO_OFFSET,
+                          "no object lives at that moment whose class matches '%s'%s%s",
+                          globs->items[0], text,
+                          lacks_existing(source->java.reader) ? "; " TRACE_LACKS_EXISTING : "");
 }
 
 enum step_status keepers_print_paths(const char *path, const struct keepers_options *options,

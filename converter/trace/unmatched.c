@@ -42,6 +42,20 @@ static void with_slashes(const char *from, char *to, size_t room)
         *at = *at == '.' ? '/' : *at;
 }
 
+/* The reverse, as far as `typed` has dots: all, or the one before a method. */
+static void as_typed(const char *typed, char *word)
+{
+    char *slash;
+    bool has_slashes = strchr(typed, '/') != NULL;
+    if (strchr(typed, '.') == NULL)
+        return;
+    while ((slash = strrchr(word, '/')) != NULL) {
+        *slash = '.';
+        if (has_slashes)
+            return;
+    }
+}
+
 /* Writes "; did you mean WORD?", and frees the words. */
 static void suggest(struct words *words, const char *typed, bool of_classes, char *text,
                     size_t room)
@@ -55,8 +69,11 @@ static void suggest(struct words *words, const char *typed, bool of_classes, cha
     const char *nearest = strpbrk(typed, "*?") == NULL && strlen(typed) < WORD_ROOM
                               ? nearest_word(form, (const char *const *) words->items, words->count)
                               : NULL;
-    if (nearest != NULL)
-        snprintf(text, room, "; did you mean '%s'?", nearest);
+    if (nearest != NULL) {
+        snprintf(form, sizeof form, "%s", nearest);
+        as_typed(typed, form);
+        snprintf(text, room, "; did you mean '%s'?", form);
+    }
     for (size_t i = 0; i < words->count; i++)
         free(words->items[i]);
     free(words->items);

@@ -123,6 +123,8 @@ def same_place():
         done = attach_for(400, 'a.step', '-O', 'existing=no,stack=4', '--report', pid, says='a.html')
         require(('Java' in done.stderr) == (VERSION >= 21), f'a word on the warning: {done.stderr}')
         require('<title>' in pathlib.Path('a.html').read_text(encoding='utf-8'), 'no page')
+        kept = steptrace('paths', '--class', '[B', 'a.step', says='may be held by objects that the trace lacks')
+        require('not reached from any root that the trace has: ' in kept.stdout, f'paths without existing objects: {kept.stdout}')
         steptrace('attach', '-o', 'b.step', '-O', 'stack=4', pid, says='--stop')
         wait_for_objects('b.step')
         steptrace('attach', '--stop', pid)

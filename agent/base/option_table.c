@@ -384,6 +384,13 @@ static const char *nearest_key(const struct option_parse *parse, const char *typ
     return nearest;
 }
 
+static bool is_trace_name(const char *text)
+{
+    static const char ending[] = ".step";
+    size_t length = strlen(text);
+    return length >= sizeof ending && strcmp(text + length - (sizeof ending - 1), ending) == 0;
+}
+
 static void parse_pair(struct option_parse *parse, char *pair)
 {
     char *equals = strchr(pair, '=');
@@ -394,6 +401,10 @@ static void parse_pair(struct option_parse *parse, char *pair)
         parse->faults++;
         if (nearest != NULL && strcmp(nearest, pair) == 0) {
             log_message("option '%s' has no value: write %s=... (try help)", pair, pair);
+            return;
+        }
+        if (equals == NULL && is_trace_name(pair)) {
+            log_message("option '%s' is unknown; did you mean 'file=%s'? (try help)", pair, pair);
             return;
         }
         log_message("option '%s' is unknown%s%s%s (try help)", pair,

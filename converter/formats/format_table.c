@@ -14,6 +14,7 @@
 #include "converter/base/joined_files.h"
 #include "converter/base/quantity.h"
 #include "format/core/input_file.h"
+#include "format/core/nearest_word.h"
 #include "steptrace/packed.h"
 
 #define ROW(name) &format_##name,
@@ -99,11 +100,25 @@ bool trace_format_streams(const struct trace_format *format, const struct standa
            (start->length < 4 || memcmp(start->start, "PK\3\4", 4) != 0);
 }
 
+static const char *nearest_name(const char *typed)
+{
+    const char *nearest = NULL;
+    size_t least = NEAREST_WORD_CHANGES + 1;
+    for (size_t i = 0; i < TRACE_FORMAT_COUNT; i++)
+        if (nearest_word_improves(typed, trace_formats[i]->name, &least))
+            nearest = trace_formats[i]->name;
+    return nearest;
+}
+
 bool take_input_format(void *format_target, const char *value, const char **fault)
 {
-    static char expected[576];
+    static char expected[120];
     const struct trace_format *format = trace_format_by_name(value);
-    snprintf(expected, sizeof expected, "formats are %s", trace_format_names());
+    const char *nearest = nearest_name(value);
+    snprintf(expected, sizeof expected,
+             "there is no such format%s%s%s (`steptrace convert --help` lists all)",
+             nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+             nearest != NULL ? "'?" : "");
     *fault = expected;
     *(const struct trace_format **) format_target = format;
     return format != NULL;
@@ -152,9 +167,10 @@ static enum step_status trace_open(const char *path, const struct trace_format *
                                        : step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET,
                                                         "cannot open: %s", strerror(errno));
     if (format->reads_dumps)
-        return step_error_set(
-            error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
-            "it holds heap dumps, which only `steptrace heap` and `steptrace convert` read");
+        return step_error_set(error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
+                              "a trace of Chrome's events: only `steptrace heap` and `steptrace "
+                              "convert` read the heap "
+                              "dumps in it");
     if (format->open_source == NULL)
         return step_error_set(error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
                               "the format %s is only written, not read", format->name);

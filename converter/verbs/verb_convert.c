@@ -76,9 +76,8 @@ static enum step_status find_output_format(const struct arguments *arguments,
     if (conversion->job.format == NULL)
         conversion->job.format = trace_format_by_ending(conversion->job.output);
     if (conversion->job.format == NULL)
-        return arguments_fault(arguments,
-                               "the ending of '%s' names no format; --to=FORMAT does (%s)",
-                               conversion->job.output, trace_format_names());
+        return arguments_fault(arguments, "the ending of '%s' names no format: --to=FORMAT does",
+                               conversion->job.output);
     if (conversion->job.format->is_directory && strcmp(conversion->job.output, "-") == 0)
         return arguments_fault(arguments, "a %s trace is a directory, not standard output",
                                conversion->job.format->name);

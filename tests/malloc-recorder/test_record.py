@@ -199,6 +199,8 @@ class Recorder(unittest.TestCase):
         done = run([STEPTRACE, 'record-malloc', '-O', 'nosuch=1', '-o', trace, 'true'])
         self.assertEqual(done.returncode, 1)
         self.assertIn("option 'nosuch' is unknown", done.stderr)
+        done = run([STEPTRACE, 'record-malloc', '-O', 'other.step', '-o', trace, 'true'])
+        self.assertIn("did you mean 'file=other.step'?", done.stderr)
         for option in ('engine=jvmti', 'walk=auto', 'events=class', 'method=count', 'clock=tsc'):
             done = run([STEPTRACE, 'record-malloc', '-O', option, '-o', trace, 'true'])
             self.assertEqual(done.returncode, 1, option)

@@ -92,6 +92,16 @@ static enum step_status load_definition(struct step_reader *reader, struct step_
     return status;
 }
 
+/* By the first bytes of what gzip, xz and zstd write. */
+static bool is_compressed(const uint8_t *bytes, size_t length)
+{
+    static const char *const starts[] = {"\x1f\x8b", "\xfd\x37zXZ", "\x28\xb5\x2f\xfd"};
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (length >= strlen(starts[i]) && memcmp(bytes, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
 /* A file with a damaged header is accepted if a definition follows. */
 static enum step_status check_file_header(struct step_reader *reader, struct step_error *error)
 {
@@ -122,7 +132,10 @@ static enum step_status check_file_header(struct step_reader *reader, struct ste
         return step_reader_note(reader, 0, STEP_FILE_HEADER_BYTES, "the file header is damaged");
     if (fault == STEP_FILE_HEADER_FOREIGN)
         return step_error_set(error, STEP_STATUS_FORMAT, reader->name, 0,
-                              length == 0 ? "the file is empty" : "not a STEP trace");
+                              length == 0 ? "the file is empty"
+                              : is_compressed(bytes, (size_t) length)
+                                  ? "a compressed file (gzip, xz, Zstandard): decompress it first"
+                                  : "not a STEP trace");
     return step_error_set(error, STEP_STATUS_CORRUPT, reader->name, 0,
                           length < STEP_FILE_HEADER_BYTES
                               ? "the file is cut in its header"

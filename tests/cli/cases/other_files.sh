@@ -14,3 +14,12 @@ steptrace convert empty.txt -o e.step && steptrace dump e.step && steptrace conv
     unzip -p e.zip trace 2>/dev/null
 steptrace stats e.step
 steptrace info e.step | grep events
+echo "-- compressed by another program"
+for start in '\x1f\x8b\x08\x00' '\xfd7zXZ\x00' '\x28\xb5\x2f\xfd\x00'; do
+    printf "${start}rest" >packed.step
+    steptrace stats packed.step
+    echo $?
+done
+echo "-- a format that there is not"
+steptrace convert --to=speedscop e.step -o e.json
+echo $?

@@ -36,9 +36,9 @@ struct object_range {
 };
 
 struct joining {
-    const struct rotated_files *files;
-    size_t at;                 /* the current file */
-    struct step_reader *first; /* of the first file: its definition is the joined trace's */
+    struct rotated_files files; /* those that can be read; their paths are borrowed */
+    size_t at;                  /* the current file */
+    struct step_reader *first;  /* of the first file: its definition is the joined trace's */
     struct step_writer *writer;
     struct joined_entries entries;
     struct joined_types types;
@@ -57,7 +57,7 @@ struct joining {
 
 static const char *path_of(const struct joining *joining)
 {
-    return joining->files->items[joining->at].path;
+    return joining->files.items[joining->at].path;
 }
 
 static bool is_first(const struct joining *joining)
@@ -67,7 +67,7 @@ static bool is_first(const struct joining *joining)
 
 static bool is_last(const struct joining *joining)
 {
-    return joining->at + 1 == joining->files->count;
+    return joining->at + 1 == joining->files.count;
 }
 
 __attribute__((format(printf, 2, 3))) static void add_gap(struct joining *joining,
@@ -102,7 +102,7 @@ static enum step_status refuse(const struct joining *joining, struct step_error 
                                const char *reason)
 {
     return step_error_set(error, STEP_STATUS_CORRUPT, path_of(joining), STEP_NO_OFFSET,
-                          "it cannot be joined with %s: %s", joining->files->items[0].path, reason);
+                          "it cannot be joined with %s: %s", joining->files.items[0].path, reason);
 }
 
 static bool is_number(const struct step_definition *definition, uint32_t record, size_t field,
@@ -177,19 +177,25 @@ static struct joined_types find_types(const struct step_definition *definition)
         .object_free_earlier = step_definition_find(definition, "java.ObjectFreeEarlier")};
 }
 
-static enum step_status check(const struct joining *joining, const struct step_reader *reader,
-                              struct step_error *error)
+/* Returns CORRUPT for a trace that is no file of rotate= with this number. */
+static enum step_status check_kind(const struct rotated_file *file,
+                                   const struct step_reader *reader, struct step_error *error)
 {
     const struct step_definition *definition = step_reader_borrow_definition(reader);
     struct joined_types types = find_types(definition);
     if (step_reader_property(reader, "file-set") == NULL || !is_plain(definition) ||
         !has_types(definition, &types) || !joined_window_fits(definition))
-        return step_error_set(error, STEP_STATUS_CORRUPT, path_of(joining), STEP_NO_OFFSET,
+        return step_error_set(error, STEP_STATUS_CORRUPT, file->path, STEP_NO_OFFSET,
                               "it is named like a file of rotate=, but is not one");
-    if (trace_number(step_reader_property(reader, "file-number"), 0) !=
-        joining->files->items[joining->at].number)
-        return step_error_set(error, STEP_STATUS_CORRUPT, path_of(joining), STEP_NO_OFFSET,
+    if (trace_number(step_reader_property(reader, "file-number"), 0) != file->number)
+        return step_error_set(error, STEP_STATUS_CORRUPT, file->path, STEP_NO_OFFSET,
                               "the number in its name differs from its property file-number");
+    return STEP_STATUS_OK;
+}
+
+static enum step_status check_same(const struct joining *joining, const struct step_reader *reader,
+                                   struct step_error *error)
+{
     if (!has_same_definition(joining->first, reader))
         return refuse(joining, error, "their definitions differ");
     for (size_t i = 0; i < sizeof same_keys / sizeof same_keys[0]; i++)
@@ -198,12 +204,40 @@ static enum step_status check(const struct joining *joining, const struct step_r
     return STEP_STATUS_OK;
 }
 
+/* Takes the files of rotate=; others are reported. */
+static enum step_status take_files(struct joining *joining, const struct rotated_files *files,
+                                   struct step_error *error)
+{
+    joining->files = (struct rotated_files){.items = calloc(files->count, sizeof *files->items),
+                                            .last = files->last};
+    if (joining->files.items == NULL)
+        return no_memory(error);
+    for (size_t i = 0; i < files->count; i++) {
+        struct step_reader *reader = NULL;
+        struct step_error fault = {.offset = STEP_NO_OFFSET};
+        enum step_status status = step_reader_open(files->items[i].path, &reader, &fault);
+        if (status == STEP_STATUS_OK)
+            status = check_kind(&files->items[i], reader, &fault);
+        step_reader_destroy(reader);
+        if (status == STEP_STATUS_NO_MEMORY)
+            return no_memory(error);
+        if (status == STEP_STATUS_OK)
+            joining->files.items[joining->files.count++] = files->items[i];
+        else
+            report_error(&fault);
+    }
+    return joining->files.count > 0
+               ? STEP_STATUS_OK
+               : step_error_set(error, STEP_STATUS_CORRUPT, files->items[0].path, STEP_NO_OFFSET,
+                                "neither this file nor another one of its name can be read");
+}
+
 /* ---- the spool ---- */
 
 static bool find_slots(struct joining *joining, const struct step_definition *definition)
 {
     joining->time_slots = calloc(definition->record_count + 1, sizeof *joining->time_slots);
-    joining->ranges = calloc(joining->files->count, sizeof *joining->ranges);
+    joining->ranges = calloc(joining->files.count, sizeof *joining->ranges);
     if (joining->time_slots == NULL || joining->ranges == NULL)
         return false;
     for (uint32_t i = 0; i < definition->record_count; i++)
@@ -347,7 +381,7 @@ static enum step_status take_ranges(struct joining *joining, struct step_reader 
     if (begin < joining->end_ticks && joining->end_ticks - begin > most)
         return step_error_set(error, STEP_STATUS_CORRUPT, path_of(joining), STEP_NO_OFFSET,
                               "it begins before %s ends",
-                              joining->files->items[joining->at - 1].path);
+                              joining->files.items[joining->at - 1].path);
     if (is_first(joining) && begin != UINT64_MAX && begin <= *end_ticks)
         joining->begin_ticks = begin;
     if (!is_first(joining) && begin != UINT64_MAX && begin > joining->end_ticks)
@@ -397,7 +431,7 @@ static void note_missing(struct joining *joining, uint64_t first, uint64_t last)
 static void note_gaps(struct joining *joining, const struct step_reader *reader)
 {
     char text[TRACE_GAP_ROOM];
-    const struct rotated_file *file = &joining->files->items[joining->at];
+    const struct rotated_file *file = &joining->files.items[joining->at];
     const char *gap = trace_gap(reader, text);
     uint64_t expected = is_first(joining) ? file->number : file[-1].number + 1;
     if (file->number > expected)
@@ -448,7 +482,7 @@ static enum step_status copy_file(struct joining *joining, struct step_error *er
         is_first(joining) ? STEP_STATUS_OK : step_reader_open(path_of(joining), &reader, error);
     if (status != STEP_STATUS_OK)
         return status;
-    status = check(joining, reader, error);
+    status = check_same(joining, reader, error);
     if (status == STEP_STATUS_OK)
         status = copy_records(joining, reader, error);
     if (status == STEP_STATUS_OK)
@@ -478,11 +512,11 @@ static enum step_status put_text(struct joining *joining, const char *key, const
 
 static enum step_status put_properties(struct joining *joining)
 {
-    const struct rotated_file *files = joining->files->items;
+    const struct rotated_file *files = joining->files.items;
     uint64_t resolution_ns = trace_number(step_reader_property(joining->first, "resolution-ns"), 1);
     enum step_status status = STEP_STATUS_OK;
     put_text(joining, "file-numbers", "%" PRIu64 " to %" PRIu64, files[0].number,
-             files[joining->files->count - 1].number);
+             files[joining->files.count - 1].number);
     put_text(joining, "file-set-pauses-ns", "%" PRIu64, joining->pauses_ticks * resolution_ns);
     put_text(joining, "file-set-span-ns", "%" PRIu64,
              (joining->end_ticks - joining->begin_ticks) * resolution_ns);
@@ -497,7 +531,7 @@ static enum step_status put_properties(struct joining *joining)
 /* Files that keep= has removed are reported; they are no damage. */
 static void report_removed(const struct joining *joining, const char *path)
 {
-    const struct rotated_files *files = joining->files;
+    const struct rotated_files *files = &joining->files;
     uint64_t first = files->items[0].number, last = files->items[files->count - 1].number;
     if (first > 1)
         report_line("%s: files %" PRIu64 " to %" PRIu64
@@ -516,23 +550,21 @@ static enum step_status copy_files(struct joining *joining, struct step_error *e
 {
     enum step_status status = step_reader_open(path_of(joining), &joining->first, error);
     if (status == STEP_STATUS_OK)
-        status = check(joining, joining->first, error);
-    if (status == STEP_STATUS_OK)
         status = begin(joining, error);
-    for (; status == STEP_STATUS_OK && joining->at < joining->files->count; joining->at++)
+    for (; status == STEP_STATUS_OK && joining->at < joining->files.count; joining->at++)
         status = copy_file(joining, error);
     if (status == STEP_STATUS_OK && !joining->has_properties)
-        status = step_error_set(error, STEP_STATUS_CORRUPT, joining->files->items[0].path,
+        status = step_error_set(error, STEP_STATUS_CORRUPT, joining->files.items[0].path,
                                 STEP_NO_OFFSET, "no file of its recording has samples");
     if (status == STEP_STATUS_OK) {
-        const struct rotated_files *files = joining->files;
+        const struct rotated_files *files = &joining->files;
         note_missing(joining, files->items[files->count - 1].number + 1, files->last);
         status = put_properties(joining);
     }
     if (status == STEP_STATUS_OK)
         status = step_writer_close(joining->writer, error);
     if (status != STEP_STATUS_OK && error->status == STEP_STATUS_OK)
-        step_error_set(error, status, joining->files->items[0].path, STEP_NO_OFFSET,
+        step_error_set(error, status, joining->files.items[0].path, STEP_NO_OFFSET,
                        "its files cannot be joined: %s", step_status_text(status));
     return status;
 }
@@ -543,6 +575,7 @@ static void reset(struct joining *joining)
     joined_window_reset(&joining->window);
     step_writer_destroy(joining->writer);
     step_reader_destroy(joining->first);
+    free(joining->files.items);
     free(joining->time_slots);
     free(joining->ranges);
 }
@@ -550,8 +583,10 @@ static void reset(struct joining *joining)
 enum step_status file_joining_run(const struct rotated_files *files, const char *path, int *spool,
                                   uint64_t *bytes, struct step_error *error)
 {
-    struct joining joining = {.files = files, .repeats = UINT64_MAX, .spool = -1};
-    enum step_status status = copy_files(&joining, error);
+    struct joining joining = {.repeats = UINT64_MAX, .spool = -1};
+    enum step_status status = take_files(&joining, files, error);
+    if (status == STEP_STATUS_OK)
+        status = copy_files(&joining, error);
     if (status == STEP_STATUS_OK)
         report_removed(&joining, path);
     else if (joining.spool >= 0)

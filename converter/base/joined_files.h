@@ -10,7 +10,7 @@
 #include "steptrace/reader.h"
 #include "steptrace/status.h"
 
-/* NAME.000001.step, NAME.000002.step, ... */
+/* NAME.000001.step, NAME.000002.step, ...; NAME.000002.2.step where that name was taken. */
 
 struct rotated_file {
     char *path;
@@ -39,7 +39,9 @@ size_t rotated_file_name(const char *file, uint64_t *number);
 /*
  * The files of one recording with rotate= as one trace.  They are copied into an unlinked temporary
  * file, once in a process: objects that live across files are one object, classes, threads and call
- * stacks are those of all files, and what is missing is in the property TRACE_FILES_GAPS.
+ * stacks are those of all files, and what is missing is in the property TRACE_FILES_GAPS.  A file
+ * with such a name that is none of them, which anybody may have put there, is reported and left
+ * out.
  */
 
 /* Opens the trace that `path` stands for, as rotated_files_find() has it.  Sets `*reader` to NULL

@@ -23,6 +23,18 @@ static bool ends_like_a_trace(const char *name, size_t length)
     return length > ENDING_LENGTH && strcmp(name + length - ENDING_LENGTH, ENDING) == 0;
 }
 
+/* Returns how much of NAME.NUMBER.2 is before the number that a file gets whose name was taken:
+ * without one, all. */
+static size_t without_second_number(const char *name, size_t length)
+{
+    size_t at = length;
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+        at--;
+    bool has = at > 1 && at < length && length - at < DIGITS_LEAST && name[at - 1] == '.' &&
+               name[at] != '0' && name[at - 2] >= '0' && name[at - 2] <= '9';
+    return has ? at - 1 : length;
+}
+
 size_t rotated_file_name(const char *file, uint64_t *number)
 {
     size_t length = strlen(file), digits = 0;
@@ -30,7 +42,8 @@ size_t rotated_file_name(const char *file, uint64_t *number)
     *number = 0;
     if (!ends_like_a_trace(file, length))
         return 0;
-    for (size_t at = length - ENDING_LENGTH; at > 0 && digits <= DIGITS_MOST; digits++) {
+    for (size_t at = without_second_number(file, length - ENDING_LENGTH);
+         at > 0 && digits <= DIGITS_MOST; digits++) {
         char digit = file[--at];
         if (digit == '.')
             return digits >= DIGITS_LEAST && digits <= DIGITS_MOST ? at : 0;

@@ -56,18 +56,26 @@ timeout 20 "$STEPTRACE" stats ring >stats; echo $?
 echo "-- files of others"
 fill
 cp "$data"/sampled-leak.bin ring/run.000009.step
-steptrace stats ring; echo $?
+steptrace stats ring >stats; echo $?; grep ^allocated stats
 fill
 cp ring/run.000001.step ring/run.000009.step
-steptrace stats ring; echo $?
+steptrace stats ring >stats; echo $?; grep ^allocated stats
 fill
 echo none >ring/run.000009.step
-steptrace stats ring; echo $?
+steptrace stats ring >stats; echo $?; grep ^allocated stats
 fill
 cp ring/run.000001.step ring/other.000001.step
 steptrace stats ring; echo $?
 steptrace stats ring/other.step | grep estimated
 steptrace stats ring/none.step; echo $?
+fill
+mv ring/run.000002.step ring/run.000002.2.step # its name was taken
+ln -s /etc/passwd ring/run.000002.step
+steptrace stats ring >stats 2>told; echo $?; grep ^allocated stats; grep -c 'run.000002.step: offset 0: not a STEP trace' told
+rm ring/run.000002.step
+steptrace stats ring >stats 2>told; echo $?; grep ^allocated stats
+rm ring/* && echo none >ring/run.000001.step
+steptrace stats ring/run.step; echo $?
 mkdir empty
 steptrace stats empty; echo $?
 echo "-- a shell's pattern gives files, not the recording"

@@ -13,12 +13,14 @@
 #include "converter/base/table_text.h"
 #include "converter/heap/heap_report.h"
 #include "converter/heap/heap_samples.h"
+#include "converter/trace/class_twins.h"
 
 /* A row is a change; of one moment it is the change since there was nothing. */
 struct row_list {
     const struct heap_report *report;
     const struct heap_snapshot *first, *last; /* `last` NULL: one moment */
     bool is_sampled;
+    struct class_twins twins;
     struct heap_change *rows; /* owned by the list */
     size_t count;
 };
@@ -65,11 +67,12 @@ static void put_name_titles(const struct heap_report *report, const char *before
 }
 
 /* Prints a row's names, with as many frames as the report requests. */
-static void put_names_text(const struct heap_report *report, const struct heap_key *key)
+static void put_names_text(const struct row_list *list, const struct heap_key *key)
 {
+    const struct heap_report *report = list->report;
     const char *separator = "";
     if (has_axis(report, HEAP_BY_CLASS)) {
-        print_shown(class_of(report, key), stdout);
+        print_shown(class_twins_name(&list->twins, key->class_id), stdout);
         separator = ", ";
     }
     if (has_axis(report, HEAP_BY_SITE)) {
@@ -108,11 +111,12 @@ static void put_names_json(const struct heap_report *report, const struct heap_k
 }
 
 /* Puts the last CSV fields, each preceded by a comma, with all frames of a site. */
-static void put_names_csv(const struct heap_report *report, const struct heap_key *key)
+static void put_names_csv(const struct row_list *list, const struct heap_key *key)
 {
+    const struct heap_report *report = list->report;
     if (has_axis(report, HEAP_BY_CLASS)) {
         putchar(',');
-        csv_put_shown_text(class_of(report, key), stdout);
+        csv_put_shown_text(class_twins_name(&list->twins, key->class_id), stdout);
     }
     if (has_axis(report, HEAP_BY_SITE)) {
         putchar(',');
@@ -258,7 +262,7 @@ static void print_text(const struct row_list *list, size_t shown)
     putchar('\n');
     for (size_t i = 0; i < shown; i++) {
         put_numbers_text(list, &list->rows[i]);
-        put_names_text(list->report, &list->rows[i].key);
+        put_names_text(list, &list->rows[i].key);
         putchar('\n');
     }
     table_print_rest(shown, list->count, rows_plural(list->report));
@@ -292,7 +296,7 @@ static void print_csv(const struct row_list *list, size_t shown)
     printf("\n");
     for (size_t i = 0; i < shown; i++) {
         put_numbers_csv(list, &list->rows[i]);
-        put_names_csv(list->report, &list->rows[i].key);
+        put_names_csv(list, &list->rows[i].key);
         printf("\n");
     }
 }
@@ -302,12 +306,14 @@ static void print_rows(struct row_list *list)
 {
     size_t shown = table_shown(list->report->top, list->count);
     qsort(list->rows, list->count, sizeof *list->rows, by_bytes);
+    class_twins_find(&list->twins, list->report->sites->names);
     if (list->report->form == HEAP_AS_TEXT)
         print_text(list, shown);
     else if (list->report->form == HEAP_AS_JSON)
         print_json(list, shown);
     else
         print_csv(list, shown);
+    class_twins_reset(&list->twins);
     free(list->rows);
 }
 

@@ -12,6 +12,7 @@
 #include "converter/base/sampled_trace.h"
 #include "converter/base/table_text.h"
 #include "converter/numbers/compare_report.h"
+#include "converter/trace/class_twins.h"
 #include "format/json/json_output.h"
 
 /* Rows of call sites are identified by their innermost frame; the callers are their parents. */
@@ -190,7 +191,8 @@ static void print_estimates(const struct leak_report *report, const struct leak_
     printf(" %12s %-*s ", row->rank > 0 ? signed_bytes(row->slope).text : "~", RANGE_WIDTH, range);
 }
 
-static void print_row(const struct leak_report *report, const struct leak_row *row)
+static void print_row(const struct leak_report *report, const struct class_twins *twins,
+                      const struct leak_row *row)
 {
     bool has_line = report->tracker->sample_count >= LEAK_LINE_LEAST;
     char growth[48] = "-", fit[16] = "-";
@@ -208,8 +210,7 @@ static void print_row(const struct leak_report *report, const struct leak_row *r
     print_curve(report, row);
     printf("  ");
     if ((report->axes & HEAP_BY_CLASS) != 0)
-        print_shown(trace_class_of(report->tracker->heap.sites.names, row->key.class_id)->name,
-                    stdout);
+        print_shown(class_twins_name(twins, row->key.class_id), stdout);
     if (report->axes == (HEAP_BY_CLASS | HEAP_BY_SITE))
         printf(", ");
     if ((report->axes & HEAP_BY_SITE) != 0)
@@ -236,11 +237,14 @@ static void print_titles(const struct leak_report *report)
 
 void leak_print_text(const struct leak_report *report)
 {
+    struct class_twins twins;
     print_head(report);
     if (report->rows->count > 0)
         print_titles(report);
+    class_twins_find(&twins, report->tracker->heap.sites.names);
     for (size_t i = 0; i < shown(report); i++)
-        print_row(report, &report->rows->rows[i]);
+        print_row(report, &twins, &report->rows->rows[i]);
+    class_twins_reset(&twins);
     table_print_rest(shown(report), report->rows->count,
                      report->axes == HEAP_BY_CLASS  ? "classes"
                      : report->axes == HEAP_BY_SITE ? "sites"

@@ -138,7 +138,7 @@ static struct step_bytes class_of(const struct site_report *report, uint32_t sit
 
 void site_report_put_names(const struct site_report *report, uint32_t site)
 {
-    print_shown(class_of(report, site), stdout);
+    print_shown(class_twins_name(report->twins, report->lives->items[site].key.class_id), stdout);
     if (report->lives->items[site].key.stack_id != 0) {
         fputs("  ", stdout);
         stack_print(stack_of(report, site, report->depth), stdout);

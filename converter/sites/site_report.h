@@ -9,6 +9,7 @@
 #include "converter/sites/advice.h"
 #include "converter/sites/jit_log.h"
 #include "converter/sites/site_lives.h"
+#include "converter/trace/class_twins.h"
 #include "format/json/json_output.h"
 
 /*
@@ -45,7 +46,8 @@ struct site_report {
     const char *path; /* of the trace */
     const struct site_lives *lives;
     struct heap_sites *sites; /* for printing stacks */
-    const uint32_t *order;    /* numbers of all sites, those with most bytes first */
+    const struct class_twins *twins;
+    const uint32_t *order; /* numbers of all sites, those with most bytes first */
     const struct site_clusters *clusters;
     const struct advice_list *advice;
     struct jit_log *jit;    /* of an untraced run; NULL: none */

@@ -100,6 +100,7 @@ static enum step_status read_all(struct site_reading *reading, const char *path,
         return status;
     if (!evaluate(reading, &input->source->names))
         return report_no_memory();
+    struct class_twins twins;
     struct site_report *report = &reading->report;
     report->path = path;
     report->lives = lives;
@@ -108,7 +109,10 @@ static enum step_status read_all(struct site_reading *reading, const char *path,
     report->clusters = &reading->clusters;
     report->advice = &reading->advice;
     report->unit = event_source_time_unit(input->source);
+    class_twins_find(&twins, &input->source->names);
+    report->twins = &twins;
     reading->print(report);
+    class_twins_reset(&twins);
     return input_report_damage(input);
 }
 

@@ -25,3 +25,7 @@ for at in end 377ms; do steptrace heap $data/traces/shop-1.step --at $at --top 1
 steptrace stats $data/traces/shop-1.step --alive-at 1s
 echo $?
 steptrace heap $data/traces/shop-1.step --at 377ms --top 1 | head -n 1
+echo "-- classes of one name, of several loaders"
+loaders=$data/traces/loaders.step
+steptrace heap $loaders --class 'Loaders$Item' | tail -n 2
+steptrace heap $loaders --class 'Loaders$Item' --csv

@@ -98,3 +98,4 @@ steptrace leaks few.txt -q --survived 0 --older-than 5us --fail-if 'leaked_objec
 echo $?
 steptrace leaks $data/traces/shop-1.step -q --baseline few.txt --fail-if 'leaked > +1'
 echo $?
+steptrace leaks $data/traces/loaders.step --survived 0 --by class --class 'Loaders$Item' | tail -n 1 | sed 's/.*|//'

@@ -34,3 +34,5 @@ awk -F: '$1 == "OA" { made++; number[$4] = made; freed[made] = "" }
 cmp wanted long.lifetimes.csv && wc -l <wanted
 # a native program, with sizes
 steptrace convert $data/heap.hatf.txt -o heap.lifetimes.csv && head -n 5 heap.lifetimes.csv
+echo "-- classes of one name, of several loaders"
+steptrace lifetimes $data/traces/loaders.step --depth 1 --top 0 | grep -o 'Loaders$Item .*'

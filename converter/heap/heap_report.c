@@ -14,14 +14,13 @@
 #include "converter/heap/heap_tracker.h"
 #include "format/core/grow.h"
 
-void heap_ages_find(const struct heap_tracker *tracker, struct heap_ages *ages)
+void heap_ages_find(const struct heap_tracker *tracker, uint64_t now_ns, struct heap_ages *ages)
 {
     struct object_cursor cursor = {0};
     struct live_object object;
     *ages = (struct heap_ages){0};
     while (object_table_next(&tracker->live, &cursor, &object)) {
-        uint64_t age_us =
-            time_age(tracker->now_ns, tracker->unit) - time_age(object.value, tracker->unit);
+        uint64_t age_us = time_age(now_ns, tracker->unit) - time_age(object.value, tracker->unit);
         if (tracker->selects && object.class_id == HEAP_HIDDEN_CELL)
             continue;
         struct heap_amount *bucket = &ages->buckets[age_us == 0 ? 0 : 64 - __builtin_clzll(age_us)];

@@ -52,8 +52,8 @@ struct heap_ages {
 };
 
 struct heap_tracker;
-/* Sets the ages of the selected objects that are alive now. */
-void heap_ages_find(const struct heap_tracker *tracker, struct heap_ages *ages);
+/* Sets the ages, at `now_ns`, of the selected objects that the tracker has as alive. */
+void heap_ages_find(const struct heap_tracker *tracker, uint64_t now_ns, struct heap_ages *ages);
 /* Prints the histogram as text to standard output. */
 void heap_print_ages(const struct heap_report *report, const struct heap_snapshot *snapshot,
                      const struct heap_ages *ages);

@@ -242,7 +242,7 @@ static enum step_status receive(void *user, struct heap_snapshot *snapshot,
             continue;
         snapshots[i] = *snapshot;
         if (pass->wants_ages)
-            heap_ages_find(&pass->tracker, &pass->found.ages);
+            heap_ages_find(&pass->tracker, snapshot->time_ns, &pass->found.ages);
         return STEP_STATUS_OK;
     }
     heap_snapshot_reset(snapshot);

@@ -140,7 +140,8 @@ size_t watch_name(struct watch_feed *feed, enum watch_axis axis, uint32_t id, ch
 
 static bool is_empty(const struct watch_line *line)
 {
-    return line->now.objects == 0 && line->now.calls == 0 && line->now.freed_objects == 0;
+    return line->now.objects == 0 && line->now.existing_objects == 0 && line->now.calls == 0 &&
+           line->now.freed_objects == 0;
 }
 
 static double difference(uint64_t now, uint64_t before)

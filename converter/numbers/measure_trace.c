@@ -84,13 +84,14 @@ bool trace_measure_init(struct trace_measure *measure, const struct event_source
     const struct trace_names *names = &source->names;
     uint64_t interval_bytes = event_source_sample_interval(source);
     *measure = (struct trace_measure){.names = names,
+                                      .curve = malloc(sizeof *measure->curve),
                                       .moments = {{.kind = HEAP_AT_END}, {.kind = HEAP_AT_PEAK}}};
     const struct heap_tracker_options options = {.by_thread = true,
                                                  .moments = measure->moments,
                                                  .moment_count = interval_bytes == 0 ? 2 : 1,
                                                  .receive = receive,
-                                                 .user = measure};
-    measure->curve = malloc(sizeof *measure->curve);
+                                                 .user = measure,
+                                                 .curve = measure->curve};
     bool ok = heap_tracker_init(&measure->heap, source, &options);
     statistics_init(&measure->calls, names, false);
     if (measure->curve != NULL)
@@ -126,8 +127,6 @@ enum step_status trace_measure_put(void *user, const struct trace_event *events,
     enum step_status status = heap_tracker_put(&measure->heap, events, count, error);
     if (count > 0 && events[count - 1].time_ns > measure->last_ns)
         measure->last_ns = events[count - 1].time_ns;
-    const struct heap_sums *all = &measure->heap.cells.all;
-    level_curve_put(measure->curve, measure->last_ns, all->bytes, all->objects);
     return status;
 }
 

@@ -216,6 +216,7 @@ static void advance(struct timeline *timeline, uint64_t time_ns)
         end_step(timeline);
         if (++timeline->step == TIMELINE_STEPS)
             fold(timeline);
+        timeline->steps[timeline->step].most_bytes = timeline->live_bytes;
         if (__builtin_mul_overflow(timeline->step + 1, timeline->step_ns, &timeline->step_end_ns) ||
             __builtin_add_overflow(timeline->step_end_ns, timeline->start_ns,
                                    &timeline->step_end_ns))

@@ -12,5 +12,8 @@ import clockless  # noqa: E402,F401
 import sampled  # noqa: E402,F401
 import graph_files  # noqa: E402,F401
 import recordings  # noqa: E402,F401
+import collectors  # noqa: E402,F401
+import members  # noqa: E402,F401
+import pages  # noqa: E402,F401
 import graphs  # noqa: E402,F401
 from registry import CHECKS  # noqa: E402,F401

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces without a clock (docs/formats/java.md, Without times): a time is a number of a step, which goes on with each collection."""
 import collections
-import json
 
 import heaps
 from figures import rows_of
@@ -42,7 +41,7 @@ def clockless_stats(case):
     if not clockless_case(case):
         return False
     world = case.world
-    found = json.loads(case.run("stats", "--json", "--top=0", case.trace))
+    found = case.json("stats", "--json", "--top=0", case.trace)
     case.same("clock", found["clock"], False)
     dead = [o for o in world.objects if o.died is not None]
     for name, group in (("allocated", [o for o in world.objects if not o.existing]), ("existing", [o for o in world.objects if o.existing]), ("freed", dead)):
@@ -68,7 +67,7 @@ def clockless_heap(case):
     count = len(world.collections())
     moment = case.chance.choice(["end", *[f"gc:{i + 1}" for i in range(count)]])
     axes = case.chance.choice([("class",), ("thread",)])
-    found = json.loads(case.run("heap", "--json", "--top=0", f"--at={moment}", "--by=" + "+".join(axes), "--alive", case.trace))
+    found = case.json("heap", "--json", "--top=0", f"--at={moment}", "--by=" + "+".join(axes), "--alive", case.trace)
     at = Moment(world, moment)
     case.same("time", found["moment"]["time_ns"], at.time)
     case.same("collections", found["moment"]["collections"], at.collections)

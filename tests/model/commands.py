@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of `steptrace`, each compared with the model: a function a check."""
 import collections
-import json
 
 import heaps
 import leaks_of
@@ -51,7 +50,7 @@ def compare_amounts(case, what, found, wanted):
 @check
 def stats(case):
     options = choose_options(case)
-    found = json.loads(case.run("stats", "--json", "--top=0", *words_of(options), case.trace))
+    found = case.json("stats", "--json", "--top=0", *words_of(options), case.trace)
     world, objects = case.world, Selection(case.world, options).objects()
     compare_amounts(case, "objects", found["objects"], statistics_of.amounts(objects, world))
     wanted = statistics_of.classes(world, objects)
@@ -66,7 +65,7 @@ def stats(case):
 
 @check
 def stats_live_and_calls(case):
-    found = json.loads(case.run("stats", "--json", "--top=0", case.trace))
+    found = case.json("stats", "--json", "--top=0", case.trace)
     for name, value in statistics_of.live(case.world).items():
         case.same(f"live {name}", found["live"][name], value)
     rows = {(row["class"], row["method"], row["descriptor"]): (row["calls"], row["exceptions"]) for row in found["methods"] if row["calls"]}
@@ -116,7 +115,7 @@ def heap(case):
     allocated = case.chance.random() < 0.3
     words = ["heap", "--json", "--top=0", "--depth=0", f"--at={moment}", "--by=" + "+".join(axes), *words_of(options)]
     words.append("--allocated" if allocated else "--alive")
-    found = json.loads(case.run(*words, case.trace))
+    found = case.json(*words, case.trace)
     at, taken, rows = heaps.rows(case.world, Selection(case.world, options, derives=True), moment, axes, allocated)
     case.same("time", found["moment"]["time_ns"], at.time * TICK)
     case.same("collections", found["moment"]["collections"], at.collections)
@@ -133,7 +132,7 @@ def heap_diff(case):
     axes, first, last = choose_axes(case), choose_moment(case), choose_moment(case)
     if Moment(case.world, first).time > Moment(case.world, last).time:
         first, last = last, first
-    found = json.loads(case.run("heap", "--json", "--top=0", "--depth=0", "--by=" + "+".join(axes), "--diff", first, last, case.trace))
+    found = case.json("heap", "--json", "--top=0", "--depth=0", "--by=" + "+".join(axes), "--diff", first, last, case.trace)
     rows = [(row_key(r, axes), r["objects"], r["bytes"]) for r in found["rows"]]
     wanted = [(model_key(k, axes), *rest) for k, *rest in heaps.difference(case.world, first, last, axes)]
     found, wanted = merged(rows), merged(wanted)
@@ -152,7 +151,7 @@ def leaks(case):
             file.write("# known\n" + "\n".join(suppressed) + "\n")
         words.append("--suppress=" + case.path("suppressed"))
     existing = case.chance.random() < 0.3
-    found = json.loads(case.run(*words, *["--existing"] * existing, case.trace))
+    found = case.json(*words, *["--existing"] * existing, case.trace)
     selection = Selection(case.world, options, derives=True)
     all_rows, kept, rows = leaks_of.rows(case.world, selection, least, axes, existing, 0, suppressed)
     case.same("collections", found["collections"], len(case.world.collections()))
@@ -170,7 +169,7 @@ def leaks(case):
 
 @check
 def sql_objects(case):
-    found = json.loads(case.run("sql", "--json", case.trace, "select object, class, class_id, thread, site, size, born, died, alive, survived, existing from objects"))
+    found = case.json("sql", "--json", case.trace, "select object, class, class_id, thread, site, size, born, died, alive, survived, existing from objects")
     world = case.world
     wanted = [(o.number, world.class_name(o.kind), o.kind, o.thread, o.site or None, o.size, o.born * TICK, None if o.died is None else o.died * TICK,
                int(o.died is None), leaks_of.survived(world, o), int(o.existing)) for o in world.objects]
@@ -231,7 +230,7 @@ def gates(case):
 def compare(case):
     other = World(case.seed + 1000003)
     case.make(other, "other.step")
-    found = json.loads(case.run("compare", "--json", "--by=class", "--exact", case.trace, case.path("other.step")))
+    found = case.json("compare", "--json", "--by=class", "--exact", case.trace, case.path("other.step"))
     for metric in METRICS[:-1]:
         both = tuple(measured(w, metric, lambda o: True) for w in (case.world, other))
         row = found["program"].get(metric)
@@ -251,7 +250,7 @@ def compare(case):
 
 @check
 def lifetimes(case):
-    found = json.loads(case.run("lifetimes", "--json", "--top=0", "--depth=0", case.trace))
+    found = case.json("lifetimes", "--json", "--top=0", "--depth=0", case.trace)
     world = case.world
     recorded = [o for o in world.objects if not o.existing]
     case.same("objects", (found["objects"], found["bytes"]), totals(recorded))
@@ -275,6 +274,6 @@ def lifetimes(case):
 @check
 def minimum_heap(case):
     """`simulate`: no collector needs less than the most bytes that lived at one time."""
-    found = json.loads(case.run("simulate", "--json", "--mark-compact=1g", case.trace))
+    found = case.json("simulate", "--json", "--mark-compact=1g", case.trace)
     case.same("minimum heap", found["minimum_heap"], statistics_of.live(case.world)["peak_bytes"])
     case.same("existing", found["existing"], totals([o for o in case.world.objects if o.existing])[1])

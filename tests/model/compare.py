@@ -18,9 +18,11 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import checks  # noqa: E402
+import coverage  # noqa: E402
 import sampled  # noqa: E402
 from world import World  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CHECKS_A_SEED = 16
 
 
@@ -51,11 +53,16 @@ class Case:
     def run(self, *words, status=(0,)):
         """What the command prints; its exit status has to be one of these."""
         self.last = [self.steptrace, *map(str, words)]
+        coverage.note_run(self.last[1:])
         done = subprocess.run(self.last, capture_output=True, timeout=120)
         self.status, self.errors = done.returncode, done.stderr.decode(errors="replace")
         if done.returncode not in status:
             raise Differs(f"exit status {done.returncode}, not {status}: {self.errors}")
         return done.stdout.decode(errors="surrogateescape")
+
+    def json(self, *words, status=(0,)):
+        """The same of JSON; what is looked at is noted."""
+        return coverage.read_json(words, self.run(*words, status=status))
 
     def same(self, what, found, wanted):
         if found != wanted:
@@ -137,7 +144,9 @@ def main():
     never = [name for name in checks.CHECKS if not counts.get(name)] if tried >= 100 and not arguments.check else []
     if never:
         print(f"never tried: {', '.join(never)}", file=sys.stderr)
-    return 1 if wrong or never else 0
+    unseen = list(coverage.faults(arguments.steptrace, ROOT)) if tried >= 200 and not arguments.check else []
+    print("\n".join(unseen), end="\n" if unseen else "", file=sys.stderr)
+    return 1 if wrong or never or unseen else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules, tables of `sql`, trees, changes, growth, lifetimes by site and simulated collectors, each against the model."""
 import collections
-import json
 import math
 import re
 
@@ -104,7 +103,7 @@ def gates_times(case):
 
 
 def rows_of(case, query):
-    return [tuple(row.values()) for row in json.loads(case.run("sql", "--json", case.trace, query) or "[]")]
+    return [tuple(row.values()) for row in case.json("sql", "--json", case.trace, query)]
 
 
 @check
@@ -210,7 +209,7 @@ def leaks_growth(case):
     count = len(world.collections())
     if world.same_tick or world.loaders or not 3 <= count <= 32:
         return False
-    found = json.loads(case.run("leaks", "--json", "--top=0", "--depth=0", "--survived=1", "--older-than=0", "--by=class", "--existing", case.trace))
+    found = case.json("leaks", "--json", "--top=0", "--depth=0", "--survived=1", "--older-than=0", "--by=class", "--existing", case.trace)
     after = [Moment(world, f"gc:{i + 1}").living for i in range(count)]
     case.same("after_collections", found["after_collections"], list(range(1, count + 1)))
     for row in found["rows"]:
@@ -236,7 +235,7 @@ def leaks_baseline(case):
     if other.same_tick:
         return False
     path = case.make(other, "baseline.step")
-    found = json.loads(case.run("leaks", "--json", "--top=0", "--survived=1", "--older-than=0", "--by=class", f"--baseline={path}", case.trace))
+    found = case.json("leaks", "--json", "--top=0", "--survived=1", "--older-than=0", "--by=class", f"--baseline={path}", case.trace)
     sums = []
     for world in (other, case.world):
         sums.append(collections.Counter())
@@ -252,8 +251,8 @@ def compare_axes(case):
     """By thread and by site, whose frames are told apart by lines only with --lines."""
     other, lines = World(case.seed + 1000003), case.chance.random() < 0.5
     path = case.make(other, "other.step")
-    found = json.loads(case.run("compare", "--json", "--by=" + case.chance.choice(["site", "thread"]), "--depth=0", "--exact",
-                                *["--lines"] * lines, case.trace, path))
+    found = case.json("compare", "--json", "--by=" + case.chance.choice(["site", "thread"]), "--depth=0", "--exact",
+                                *["--lines"] * lines, case.trace, path)
     axis = "sites" if "sites" in found else "threads"
     if axis not in found or not case.world.objects or not other.objects or (axis == "sites" and not (case.world.stacks and other.stacks)):
         return False
@@ -371,7 +370,7 @@ def simulated_spaces(case):
     if not most or world.same_tick:
         return False
     size = (int(most * case.chance.uniform(0.9, 3)) + 15) // 16 * 16
-    found = json.loads(case.run("simulate", "--json", f"--semi-space={size}", f"--mark-compact={size}", case.trace))
+    found = case.json("simulate", "--json", f"--semi-space={size}", f"--mark-compact={size}", case.trace)
     for model, capacity, work in (("semi_space", size // 2, "copied"), ("mark_compact", size, "marked")):
         [row] = found[model]
         wanted = collected(world, capacity)
@@ -382,7 +381,7 @@ def simulated_spaces(case):
 
 @check
 def watch(case):
-    found = json.loads(case.run("watch", "--once", "--json", case.trace))
+    found = case.json("watch", "--once", "--json", case.trace)
     for name, value in statistics_of.amounts(case.world.objects, case.world).items():
         if name != "lifetimes" and not name.startswith("existing"):
             case.same(name, found["total"][name], value)
@@ -395,7 +394,7 @@ def nominal(case):
     sizes = sorted(o.size for o in case.world.objects if not o.existing)
     if not sizes or case.world.big_sizes:
         return False
-    found = {row["key"]: row["value"] for row in json.loads(case.run("nominal", "--json", case.trace))["statistics"]}
+    found = {row["key"]: row["value"] for row in case.json("nominal", "--json", case.trace)["statistics"]}
     case.near("AOA", found["AOA"], sum(sizes) / len(sizes), 0, 1)
     for key, share in (("AOS", 0.1), ("AOM", 0.5), ("AOL", 0.9)):
         case.same(key, found[key], ranked(sizes, share))
@@ -407,7 +406,7 @@ def advise(case):
     world = case.world
     if world.same_tick:
         return False
-    found = json.loads(case.run("advise", "--json", "--least=0", "--top=0", "--depth=0", case.trace))
+    found = case.json("advise", "--json", "--least=0", "--top=0", "--depth=0", case.trace)
     groups = collections.defaultdict(list)
     for o in world.objects:
         if not o.existing:
@@ -432,7 +431,7 @@ def cut(case):
         surplus = [line for line in (lines - whole) if line[:3] in ("OA:", "CL:", "TB:", "MN:")]
         case.same("lines that the whole trace lacks", [line for line in surplus if ":?" not in line], [])
         if text:
-            found = json.loads(case.run("stats", "--json", case.path("cut.step"), status=(3,)))
+            found = case.json("stats", "--json", case.path("cut.step"), status=(3,))
             kinds = collections.Counter(line[:2] for line in lines.elements())
             case.same("kinds", {k: v for k, v in found["kinds"].items() if v}, dict(kinds))
 
@@ -470,7 +469,7 @@ def compare_sets(case):
     sides = []
     for name, worlds in (("before", before), ("after", after)):
         sides.append(",".join(case.make(world, f"{name}-{i}.step") for i, world in enumerate(worlds)))
-    found = json.loads(case.run("compare", "--json", "--by=class", *sides))["program"]
+    found = case.json("compare", "--json", "--by=class", *sides)["program"]
     for metric, amount in (("allocated", lambda w: totals(allocated_of(w.objects))[1]), ("allocated_objects", lambda w: len(allocated_of(w.objects))),
                            ("alive_at_end", lambda w: totals([o for o in w.objects if o.died is None])[1]), ("duration", lambda w: w.end * TICK)):
         if metric in found:
@@ -483,7 +482,7 @@ def stats_lifetimes_in_bytes(case):
     world = case.world
     if world.same_tick:
         return False
-    found = json.loads(case.run("stats", "--json", "--top=0", "--lifetimes=bytes", case.trace))["objects"].get("lifetimes")
+    found = case.json("stats", "--json", "--top=0", "--lifetimes=bytes", case.trace)["objects"].get("lifetimes")
     sizes = byte_lifetimes(world, [o for o in world.objects if not world.existing])
     if not sizes:
         return False

@@ -10,7 +10,7 @@ from graphs import choose_case, graph_case
 from protobuf_reader import tables
 from registry import check
 
-CLASS_NUMBERS = 1 << 62
+CLASS_NUMBERS, SPACE_BYTES = 1 << 62, 1 << 41
 UNKNOWN_ROOT, JNI_GLOBAL, STICKY_CLASS, MONITOR_USED = 0xff, 0x01, 0x05, 0x07
 
 
@@ -57,8 +57,10 @@ def heapdump(case):
     moment, graph = choose_case(case)
     if graph is None:
         return False
-    world = case.world
-    case.run("convert", case.trace, "-o", case.path("out.binpb"), moment)
+    world, is_too_large = case.world, graph.size(graph.objects) > SPACE_BYTES
+    case.run("convert", case.trace, "-o", case.path("out.binpb"), moment, status=(0, 1) if is_too_large else (0,))
+    if case.status == 1:
+        return False
     with open(case.path("out.binpb"), "rb") as file:
         dump = tables(file.read())
     objects, numbers = [tables(value) for value in dump[1]], sorted(graph.objects)

@@ -38,6 +38,21 @@ def choose_case(case):
     return choose_graph(case)
 
 
+def says_moment(case, found, moment, what):
+    """The moment is that of the last record of the graph; collections are those until then."""
+    world, at = case.world, found["moment"]
+    case.same("head", (found["trace"], found["what"]), (case.trace, what))
+    has_stores = any(r.kind in graph_of.STORES for r in world.records)
+    case.same("graph", at["graph"], "stores" if has_stores else "snapshot")
+    name = moment.removeprefix("--at=")
+    if not name.endswith("ns"):
+        case.same("name", at["at"], name)
+    time = world.end if name == "end" else world.collections()[int(name[3:]) - 1] if name.startswith("gc") else int(name[:-2]) // TICK
+    time = graph_of.graph_time(world, time)
+    case.same("time", at["time_ns"], max(r.time for r in world.records if r.time <= time and r.kind not in ("entry", "exit", "pop")) * TICK)
+    case.same("collections", at["collections"], sum(c <= time for c in world.collections()))
+
+
 @check
 def retained(case):
     moment, graph = choose_case(case)
@@ -48,8 +63,10 @@ def retained(case):
         return False
     names = {"class": lambda o: world.class_name(o.kind), "object": lambda o: o.number,
              "site": lambda o: " <- ".join(map(frame_text, world.stack(o.site))) or "?"}
-    found = json.loads(case.run("heap", "--retained", "--json", "--top=0", "--depth=0", f"--by={by}", moment, case.trace))
+    found = case.json("heap", "--retained", "--json", "--top=0", "--depth=0", f"--by={by}", moment, case.trace)
     case.same("reached", (found["objects"], found["bytes"]), (len(graph.reached), graph.size(graph.reached)))
+    says_moment(case, found, moment, "retained")
+    case.same("by", found["by"], by)
     left = graph.objects - graph.reached
     case.same("not reached", (found["unreached_objects"], found["unreached_bytes"]), (len(left), graph.size(left)))
     rows = [(row[by], row["retained_bytes"], row["bytes"], row["objects"]) for row in found["rows"]]
@@ -88,7 +105,8 @@ def paths(case):
     taken = {o for o in graph.objects if of in (None, world.class_name(world.by_number[o].kind))}
     if not taken:
         return False
-    found = json.loads(case.run("paths", "--json", "--top=0", f"--class={pattern}", moment, case.trace))
+    found = case.json("paths", "--json", "--top=0", f"--class={pattern}", moment, case.trace)
+    says_moment(case, found, moment, "paths")
     case.same("objects", (found["objects"], found["bytes"]), (len(taken), graph.size(taken)))
     case.same("not reached", found["unreached_objects"], len(taken - set(lengths)))
     case.same("in paths", sum(path["objects"] for path in found["paths"]), len(taken & set(lengths)))
@@ -100,7 +118,7 @@ def paths(case):
         case.same(f"class of {example}", path["path"][-1], world.class_name(world.by_number[example].kind))
         follow(case, graph, path)
     for example in case.chance.sample(sorted(taken & set(lengths)), min(2, len(taken & set(lengths)))):
-        one = json.loads(case.run("paths", "--json", moment, case.trace, example))
+        one = case.json("paths", "--json", moment, case.trace, example)
         case.same(f"steps to {example} alone", [path["steps"] for path in one["paths"]], [lengths[example]])
 
 
@@ -131,7 +149,7 @@ def step_text(world, holder, key):
 def dated(case):
     """The trace with computed deaths, and the model's."""
     world = graph_case(case)
-    case.told = json.loads(case.run("deaths", "--json", case.trace, "-o", case.path("dated.step")))
+    case.told = case.json("deaths", "--json", case.trace, "-o", case.path("dated.step"))
     return graph_of.deaths(world)
 
 
@@ -143,6 +161,11 @@ def deaths(case):
     case.same_rows("times", [(o, when, by) for o, (when, _, by) in found.items()], [(o, when, by) for o, (when, _, by) in wanted.items()])
     case.same("how", {o: row[1] for o, row in found.items() if o not in unsure}, {o: row[1] for o, row in wanted.items() if o not in unsure})
     case.same("counts", tuple(case.told["deaths"].values()), tuple(sum(row[1] == how for row in found.values()) for how in range(3)))
+    world = case.world
+    case.same("files", (case.told["input"], case.told["output"]), (case.trace, case.path("dated.step")))
+    stores = any(r.kind in graph_of.STORES for r in world.records)
+    case.same("what there is", (case.told["has_references"], case.told["has_calls"]), (stores, any(r.kind == "entry" for r in world.records)))
+    case.same("what nothing is known of", set(case.told["unknown"].values()), {0})
     case.same("living", case.told["living"], sum(o.died is None for o in case.world.objects))
     case.same("collections", case.told["collections"], len(case.world.collections()))
     case.same("snapshots", case.told["snapshots"], case.world.snapshots)
@@ -154,15 +177,15 @@ def deaths_elsewhere(case):
     """Lifetimes go by the computed time; what survived and what is temporary by the collection that found the object dead."""
     wanted, _ = dated(case)
     world, path = case.world, case.path("dated.step")
-    before = case.run("stats", "--json", "--top=0", "--temporary", case.trace)
-    for name, value in json.loads(before)["objects"].items():
+    before, after = (case.json("stats", "--json", "--top=0", "--temporary", trace)["objects"] for trace in (case.trace, path))
+    for name in before:
         if name != "lifetimes":
-            case.same(f"temporary {name}", json.loads(case.run("stats", "--json", "--top=0", "--temporary", path))["objects"][name], value)
+            case.same(f"temporary {name}", after[name], before[name])
     survived = "select object, survived from objects order by object"
     case.same("survived", case.run("sql", "--json", path, survived), case.run("sql", "--json", case.trace, survived))
     for o in world.objects:
         o.died = wanted[o.number][0] if o.number in wanted else None
-    found = json.loads(case.run("stats", "--json", "--top=0", path))["objects"]
+    found = case.json("stats", "--json", "--top=0", path)["objects"]
     lives = statistics_of.lifetimes(world.objects, world)
     case.same("count and most", (found["lifetimes"]["count"], found["lifetimes"]["most"]) if lives else None, (lives["count"], lives["most"]) if lives else None)
     if lives:
@@ -170,7 +193,7 @@ def deaths_elsewhere(case):
     times = sorted({row[2] for row in wanted.values()})
     if times:
         number = case.chance.randint(1, len(times))
-        rows = json.loads(case.run("heap", "--json", "--top=0", f"--at=gc:{number}", path))["rows"]
+        rows = case.json("heap", "--json", "--top=0", f"--at=gc:{number}", path)["rows"]
         living = [o for o in world.objects if o.born <= times[number - 1] and (o.died is None or o.died > times[number - 1])]
         wanted_rows = {heaps.shown_key(key, ("class",))[0]: totals(group) for key, group in heaps.grouped(world, living, ("class",)).items()}
         case.same(f"live after gc:{number}", {row["class"]: (row["objects"], row["bytes"]) for row in rows}, wanted_rows)

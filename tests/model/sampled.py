@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sampled traces: what the commands estimate, which intervals they say are valid, and how often those have the truth."""
 import collections
-import json
 import math
 import os
 
@@ -27,7 +26,7 @@ def close(case, what, found, wanted, loose=False):
     which mean is the longer to the last digit.  Variances of what lives are differences of large sums."""
     value, low, high = wanted
     case.near(f"{what}: estimate", found[0], value, 1e-6, 2)
-    case.near(f"{what}: low", found[1], low, 1e-4, 2)
+    case.near(f"{what}: low", found[1], low, 1e-3, 2)
     if high is None:
         case.same(f"{what}: no upper bound", found[2], None)
     elif loose:
@@ -94,7 +93,7 @@ def compare_stats(case, found, objects):
 @check
 def sampled_stats(case):
     world = sampled_case(case)
-    found = json.loads(case.run("stats", "--json", "--top=0", case.trace))
+    found = case.json("stats", "--json", "--top=0", case.trace)
     case.same("not_recorded_ns", found["not_recorded_ns"], 0)
     compare_stats(case, found, world.objects)
     text = case.run("stats", case.trace)
@@ -110,7 +109,7 @@ def sampled_heap(case):
     times = world.collections()
     moment = case.chance.choice(["end", f"{TICK * case.chance.randint(world.start, world.end)}ns"] + [f"gc:{i + 1}" for i in range(len(times))])
     allocated = case.chance.random() < 0.4
-    found = json.loads(case.run("heap", "--json", "--top=0", "--depth=0", f"--at={moment}", "--by=" + "+".join(axes), *["--allocated"] * allocated, case.trace))
+    found = case.json("heap", "--json", "--top=0", "--depth=0", f"--at={moment}", "--by=" + "+".join(axes), *["--allocated"] * allocated, case.trace)
     at = Moment(world, moment)
     says_valid(case, found["moment"])
     for kind, objects in (("live", at.living), ("allocated", at.allocated)):
@@ -178,7 +177,7 @@ def sampled_compare(case):
     world = sampled_case(case, changes=False)
     if other.interval != world.interval:
         return False
-    found = json.loads(case.run("compare", "--json", "--by=class", before, case.trace))
+    found = case.json("compare", "--json", "--by=class", before, case.trace)
     case.same("valid", [found[side][0]["interval_valid"] for side in ("before", "after")], [other.is_valid(), world.is_valid()])
     for metric, kind in (("allocated", "allocated"), ("freed", "freed"), ("alive_at_end", "live")):
         sides = [kinds_of(w.objects)[kind] for w in (other, world)]
@@ -208,7 +207,7 @@ def least_hits(count):
 def sampled_coverage(case):
     """Of many classes of the same mixture of sizes the intervals have the truth as often as they say."""
     world = sampled_case(case, changes=case.chance.random() < 0.5, twins=60)
-    found = json.loads(case.run("stats", "--json", "--top=0", case.trace))
+    found = case.json("stats", "--json", "--top=0", case.trace)
     rows = {row["name"]: row for row in found["classes"]}
     hits = {"allocated_objects": [0, 0], "live_objects": [0, 0], "allocated_bytes": [0, 0]}
     for kind, truth in world.truth.items():
@@ -233,16 +232,16 @@ def sampled_ring(case):
     for i, text in enumerate(texts):
         case.make_text(text, os.path.join("ring", f"run.{i + 1:06}.step"))
     name = case.chance.choice([ring, os.path.join(ring, "run.step")])
-    found = json.loads(case.run("stats", "--json", "--top=0", name))
+    found = case.json("stats", "--json", "--top=0", name)
     case.same("not_recorded_ns", found["not_recorded_ns"], pauses * TICK)
     case.same("stderr says what is not recorded", "not recorded: " in case.errors, pauses > 0)
     compare_stats(case, found, world.objects)
-    properties = json.loads(case.run("info", "--json", name))["properties"]
+    properties = case.json("info", "--json", name)["properties"]
     case.same("span", properties["file-set-span-ns"], str(span * TICK))
     rows = rows_of_path(case, name)
     case.same("objects", sorted(rows), sorted((o.size, o.born * TICK, -1 if o.died is None else o.died * TICK) for o in world.objects))
 
 
 def rows_of_path(case, name):
-    found = json.loads(case.run("sql", "--json", name, "select size, born, coalesce(died, -1) as died from objects") or "[]")
+    found = case.json("sql", "--json", name, "select size, born, coalesce(died, -1) as died from objects")
     return [tuple(row.values()) for row in found]

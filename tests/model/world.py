@@ -33,6 +33,8 @@ class Call:
 
 
 class World:
+    scale = 1  # of sizes
+
     def __init__(self, seed):
         self.seed, self.chance = seed, random.Random(seed)
         chance = self.chance
@@ -123,7 +125,7 @@ class World:
 
     def make_object(self, number, order, now, existing=False):
         chance = self.chance
-        size = 8 * chance.randint(2, 40)
+        size = 8 * self.scale * chance.randint(2, 40)
         if self.big_sizes and chance.random() < 0.1:
             size = 8 * chance.randint(1, 1 << 37)
         thread = 0 if existing else chance.randint(1, len(self.threads))

@@ -310,7 +310,7 @@ def check():
     told = run('deaths', 'in.step', '-o', 'out.step').stderr
     assert '3 holders, 1 targets, 2 sources of copies' in told, told
     # the deaths are dated; a second time there is nothing to do
-    assert 'dated already' in run('deaths', 'out.step', '-o', 'again.step', code=2).stderr
+    assert 'were computed before' in run('deaths', 'out.step', '-o', 'again.step', code=2).stderr
     assert run('stats', 'out.step').stdout == run('stats', 'out.step').stdout
     # no stores: only collections tell
     lines = [line for line in text.splitlines()

@@ -129,7 +129,7 @@ def judge_attached(told, truth):
 def judge_taken(session, process, name):
     """Another agent has the events: the program goes on, the reason is said, and there is no file."""
     require(process.returncode == 0, f"it ends with {process.returncode}")
-    require("another agent has taken them" in pathlib.Path(session.path("stderr")).read_text(encoding="utf-8"),
+    require("another agent uses them" in pathlib.Path(session.path("stderr")).read_text(encoding="utf-8"),
             "the reason is not named")
     require(not os.path.exists(session.path(name)), "there is a trace without samples")
 

@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <term.h>
+#undef lines /* of term.h */
 #include <unistd.h>
 
 #define ESCAPE_WAIT_MS 25
@@ -33,6 +35,20 @@ static void catch_signals(void)
         sigaction(numbers[i], &action, NULL);
 }
 
+/* Opens a terminal whose cursor can be moved: a dumb one shows no more than the last line. */
+static bool open_screen(void)
+{
+    terminal = newterm(NULL, stdout, stdin);
+    if (terminal == NULL)
+        return false;
+    set_term(terminal);
+    const char *moves_cursor = tigetstr("cup");
+    if (moves_cursor != NULL && moves_cursor != (const char *) -1)
+        return true;
+    watch_terminal_close();
+    return false;
+}
+
 enum step_status watch_terminal_open(struct step_error *error)
 {
     const char *no_color = getenv("NO_COLOR");
@@ -42,14 +58,12 @@ enum step_status watch_terminal_open(struct step_error *error)
     setlocale(LC_CTYPE, "");
     has_unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     catch_signals();
-    terminal = newterm(NULL, stdout, stdin);
-    if (terminal == NULL) {
+    if (!open_screen()) {
         const char *name = getenv("TERM");
         return step_error_set(error, STEP_STATUS_UNSUPPORTED, NULL, STEP_NO_OFFSET,
                               "this terminal (TERM=%.40s) cannot be used; --once needs none",
                               name != NULL ? name : "");
     }
-    set_term(terminal);
     set_escdelay(ESCAPE_WAIT_MS);
     cbreak();
     noecho();

@@ -6,7 +6,9 @@ makes a class in the first only: later looks have its exact sums, no sum of any 
 --phase selects what a phase of the program has while it is open and after it."""
 import json
 import os
+import pty
 import re
+import select
 import shutil
 import subprocess
 import sys
@@ -343,6 +345,22 @@ def check_refusals():
     expect("no process", "there is no process" in told, told)
 
 
+def check_dumb():
+    """A terminal whose cursor cannot be moved is refused."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execve(STEPTRACE, [STEPTRACE, "watch", "run.step"], dict(os.environ, TERM="dumb"))
+    said, end = b"", time.monotonic() + 60
+    while time.monotonic() < end and b"\n" not in said:
+        try:
+            said += os.read(terminal, 4096) if select.select([terminal], [], [], 1)[0] else b""
+        except OSError:  # it has ended
+            break
+    os.close(terminal)
+    os.waitpid(child, 0)
+    expect("TERM=dumb", b"(TERM=dumb) cannot be used" in said, said)
+
+
 def main():
     work = tempfile.mkdtemp()
     os.chdir(work)
@@ -364,6 +382,7 @@ def main():
         jvm.kill()
         jvm.wait()
     check_end()
+    check_dumb()
     check_refusals()
     check_selected_phases()
     check_busy()

@@ -10,7 +10,8 @@ The pictures on all pages are checked as well (picture_faults).
 X and FOLDER in a path stand for any; a folder's page names its own files without the path.
 Further: README.md has at most README_LINES lines, links lead from docs/README.md to every page of docs/, and each message
 in a heading or in the first column of a table of docs/troubleshooting.md is in a string of the source. Pages of
-docs/results begin with date, machine and conditions, and each has a command in docs/artefact-evaluation.md.
+docs/results begin with date, machine and conditions, and each has a command in docs/artefact-evaluation.md. An agent in
+/usr/lib is where the package puts it.
 """
 import glob
 import os
@@ -90,6 +91,15 @@ def headless():
     return [page for page in sorted(glob.glob("docs/results/*.md")) if not re.match(head, read(page))]
 
 
+def wrong_places():
+    """Pages that name the agent where no package puts it: a JVM does not start with such a path."""
+    installed = read("debian/libsteptrace-java-agent.install").split()[0]
+    for page in sorted(glob.glob("docs/**/*.md", recursive=True) + ["README.md"]):
+        for place in re.findall(r"/usr/lib/[^\s=:`]*libtracer\.so", read(page)):
+            if not re.fullmatch("/" + installed.replace("*", "[^/]+"), place):
+                yield f"{page}: {place}: packages have it in /{installed}"
+
+
 def without_command():
     """Lab notes that have no row with a command in the table of docs/artefact-evaluation.md."""
     rows = [line for line in read("docs/artefact-evaluation.md").splitlines() if re.match(r"\|.*\| `", line)]
@@ -162,6 +172,7 @@ def main():
     lines = read("README.md").count("\n")
     faults += [f"README.md: {lines} lines, {README_LINES} at most"] if lines > README_LINES else []
     faults += picture_faults()
+    faults += wrong_places()
     print(*faults, f"{len(pages)} pages, {count} places", sep="\n")
     return 1 if faults else 0
 

@@ -189,6 +189,7 @@ static bool put_costs(struct profile *profile)
 {
     uint64_t function = NO_CALLEE;
     char file[FRAME_TEXT] = "", path[FRAME_TEXT]; /* of the lines that follow; of one */
+    uint32_t class = 0; /* which stands for the file of the lines that follow, if it has no path */
     bool ok = true;
     for (size_t i = 0; ok && !ferror(profile->out) && i < profile->count; i++) {
         const struct cost *cost = &profile->costs[i];
@@ -196,13 +197,15 @@ static bool put_costs(struct profile *profile)
             fputc('\n', profile->out);
             function = cost->function;
             set_place(profile, function, 0, file);
+            class = class_of(profile, function);
             ok = put_file(profile, "fl", function, file) && put_function(profile, "fn", function);
         }
         uint64_t owner = cost->method_id != 0 ? FUNCTION_OF_METHOD(cost->method_id) : function;
         uint64_t line = set_place(profile, owner, cost->line, path);
-        if (strcmp(path, file) != 0)
+        if (strcmp(path, file) != 0 || (path[0] == '\0' && class_of(profile, owner) != class))
             ok = ok && put_file(profile, "fi", owner, path);
         strcpy(file, path);
+        class = class_of(profile, owner);
         if (cost->callee != NO_CALLEE) {
             set_place(profile, cost->callee, 0, path);
             ok = ok && put_file(profile, "cfi", cost->callee, path) &&

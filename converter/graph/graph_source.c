@@ -255,10 +255,16 @@ static void put_part(struct step_bytes part, void *user)
     name->text[used + length] = '\0';
 }
 
+struct stack_text keeper_site_stack(const struct graph_source *source, uint32_t site,
+                                    uint64_t depth)
+{
+    return (struct stack_text){frame_of, source, site, depth};
+}
+
 void keeper_name_site(const struct graph_source *source, uint32_t site, uint64_t depth,
                       struct keeper_name *name)
 {
     strcpy(name->text, site == 0 ? "?" : "");
     if (site != 0)
-        stack_text_parts((struct stack_text){frame_of, source, site, depth}, put_part, name);
+        stack_text_parts(keeper_site_stack(source, site, depth), put_part, name);
 }

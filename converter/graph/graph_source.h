@@ -82,5 +82,8 @@ void keeper_name_field(const struct graph_source *source, uint32_t field, struct
  * all that fit. */
 void keeper_name_site(const struct graph_source *source, uint32_t site, uint64_t depth,
                       struct keeper_name *name);
+/* Returns the site and its callers for printing; none, if the site is 0. */
+struct stack_text keeper_site_stack(const struct graph_source *source, uint32_t site,
+                                    uint64_t depth);
 
 #endif

@@ -139,10 +139,8 @@ static void json_retained(const struct keeper_report *report, const struct retai
             keeper_name_class(&report->graph->source, row->class_id, &name);
             json_text(&json, "class", name.text);
         }
-        if (retained->by != RETAINED_BY_CLASS) {
-            keeper_name_site(&report->graph->source, row->site, report->options->depth, &name);
-            json_text(&json, "site", name.text);
-        }
+        if (retained->by != RETAINED_BY_CLASS)
+            stack_put_json(keeper_site_stack(&report->graph->source, row->site, 0), &json, "site");
         json_end_object(&json);
     }
     json_end_array(&json);

@@ -7,15 +7,20 @@
 
 #include "steptrace/text.h"
 
-bool take_globs(void *globs_target, const char *value, const char **fault)
+bool take_names(void *globs_target, const char *value, const char **fault)
 {
     struct selected_globs *globs = globs_target;
-    *fault = globs->count == SELECTED_GLOBS_MOST ? "may be given 16 times at most"
-                                                 : "a pattern is expected";
-    if (globs->count == SELECTED_GLOBS_MOST || value[value[0] == '!'] == '\0')
+    *fault = "may be given 16 times at most";
+    if (globs->count == SELECTED_GLOBS_MOST)
         return false;
     globs->items[globs->count++] = value;
     return true;
+}
+
+bool take_globs(void *globs_target, const char *value, const char **fault)
+{
+    *fault = "a pattern is expected";
+    return value[value[0] == '!'] != '\0' && take_names(globs_target, value, fault);
 }
 
 typedef bool (*take_number)(void *uint64_target, const char *value, const char **fault);

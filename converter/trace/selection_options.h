@@ -9,6 +9,8 @@
 /* Parsers of option values, as in arguments.h. */
 bool take_kinds(void *uint32_target, const char *value, const char **fault);
 bool take_globs(void *globs_target, const char *value, const char **fault);
+/* The same of what may have an empty name, as a phase may. */
+bool take_names(void *globs_target, const char *value, const char **fault);
 bool take_size_range(void *range_target, const char *value, const char **fault);
 bool take_time_range(void *range_target, const char *value, const char **fault);
 bool take_slice(void *selection_target, const char *value, const char **fault);
@@ -31,7 +33,7 @@ bool take_temporary(void *selection_target, const char *value, const char **faul
          take_globs, &(selected)->threads},                                                         \
         {"phase",    0,                                                                             \
          "GLOB",     "only in phases of this name (docs/phases.md)",                                \
-         take_globs, &(selected)->phases},                                                          \
+         take_names, &(selected)->phases},                                                          \
         {"size",           0, "RANGE", "only objects of this size (>=1k, 16..64)", take_size_range, \
          &(selected)->size},                                                                        \
         {"lifetime",      0,                                                                        \

@@ -125,7 +125,7 @@ enum step_status verb_nominal(int argc, char **argv)
     struct nominal_call call = {.as_json = false};
     event_selection_init(&call.selected);
     const struct option_row rows[] = {
-        {"phase", 0, "GLOB", "only allocations in phases of this name, as measure", take_globs,
+        {"phase", 0, "GLOB", "only allocations in phases of this name, as measure", take_names,
          &call.selected.phases},
         {"run-time", 0, "T", "how long the same work takes without the agent", take_time,
          &call.options.run_ns},

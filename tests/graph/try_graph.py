@@ -121,6 +121,8 @@ def retained():
                              'in.step').stdout)
         sites = collections.Counter(program.sites[o] for o in reached)
         assert sorted(r['objects'] for r in out['rows']) == sorted(sites.values()), (out, sites)
+        assert all(isinstance(r['site'], list) and all(' <- ' not in frame for frame in r['site']) for r in out['rows']), out
+        assert any(len(r['site']) > 1 for r in out['rows']) or len(sites) < 2, out
         text = run('heap', '--retained', '--by', 'object', '--at', 'end', '--top=2', 'in.step').stdout
         left = f'  ... and {len(reached) - 2} more objects (--top=0 shows all)\n'
         assert text.endswith(left) == (len(reached) > 2), (text, left)

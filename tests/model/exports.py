@@ -166,6 +166,7 @@ def callgrind(case):
     words, _, objects = of_moment(case)
     case.run("convert", case.trace, "-o", case.path("out.callgrind"), *words)
     names, own, calls, caller, callee = {}, collections.Counter(), collections.Counter(), None, None
+    files, file_names, place = collections.Counter(), {}, None  # of the lines at which classes cost something
     with open(case.path("out.callgrind"), encoding="utf-8") as file:
         for line in file.read().splitlines():
             entry = re.fullmatch(r"(c?fn)=\((\d+)\)(?: (.*))?", line)
@@ -173,11 +174,16 @@ def callgrind(case):
                 if entry[3] is not None:
                     names[entry[2]] = entry[3]
                 caller, callee = (names[entry[2]], None) if entry[1] == "fn" else (caller, names[entry[2]])
+            elif line.startswith(("fl=", "fi=", "cfi=")):
+                _, number, name = re.fullmatch(r"(c?f[li])=\((\d+)\)(?: (.*))?", line).groups()
+                file_names.setdefault(number, name)
+                place = place if line.startswith("cfi") else file_names[number]
             elif re.fullmatch(r"\d+ \d+ \d+", line) and caller:
                 _, size, number = map(int, line.split())
                 if callee is None:
                     own[caller] += size
                     own[caller, "objects"] += number
+                    files[place, caller] += size
                 else:
                     calls[caller, callee] += size
                 callee = None
@@ -189,6 +195,10 @@ def callgrind(case):
     for (name, frames), group in heap_stacks(case.world, objects).items():
         if frames:
             wanted[frames[0][0], name] += sum(o.size for o in group)
+    wanted_files = collections.Counter()  # without source files a class stands for its methods'
+    for (name, frames), group in heap_stacks(case.world, objects).items():
+        wanted_files[frames[0][0].rsplit(".", 1)[0] if frames else name, name] += sum(o.size for o in group)
+    case.same("files", +files, +wanted_files)
     classes = {name for name, _ in case.world.classes}
     found = collections.Counter()
     for (first, second), size in calls.items():

@@ -18,6 +18,7 @@ echo "-- calls"
 steptrace watch --once --by method --top 2 $data/traces/shop-2.step | tail -n 3
 echo "-- phases, of a trace that has none"
 steptrace watch --once --top 1 --phase measure $shop | head -n 2
+steptrace watch --once --top 1 --phase '' $shop | head -n 1
 echo "-- cut, damaged, empty, others"
 head -c 30000 $shop >cut.step
 steptrace watch --once --top 1 cut.step | head -n 2

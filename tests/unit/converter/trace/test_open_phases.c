@@ -55,6 +55,19 @@ static void test_program(void)
     open_phases_reset(&phases);
 }
 
+static void test_no_name(void)
+{
+    const struct selected_globs globs = {.items = {""}, .count = 1};
+    struct open_phases phases;
+    start(&phases, &globs);
+    CU_ASSERT_TRUE_FATAL(open_phases_name(&phases, 9, step_text("")));
+    put(&phases, 1, MEASURE, true);
+    CU_ASSERT_FALSE(open_phases_accept(&phases, 1));
+    put(&phases, 1, 9, true);
+    CU_ASSERT_TRUE(open_phases_accept(&phases, 1));
+    open_phases_reset(&phases);
+}
+
 static void test_exclusion(void)
 {
     const struct selected_globs globs = {.items = {"!warmup", "!*'x'*"}, .count = 2};
@@ -74,5 +87,6 @@ void add_suite(void)
     CU_pSuite suite = CU_add_suite("phases", NULL, NULL);
     CU_add_test(suite, "threads", test_threads);
     CU_add_test(suite, "program", test_program);
+    CU_add_test(suite, "no name", test_no_name);
     CU_add_test(suite, "exclusion", test_exclusion);
 }

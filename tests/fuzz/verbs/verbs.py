@@ -175,7 +175,7 @@ class Fuzzer:
         self.refused += done.returncode == 3
         if done.returncode not in (0, 1, 2, 3, 4):
             return f'exit code {done.returncode}\n{done.stderr[-3000:].decode("utf-8", "replace")}'
-        if (b'usage' in done.stderr or b'--help' in done.stderr) and b'only --record' not in done.stderr:
+        if (b'usage' in done.stderr or b'--help' in done.stderr) and b"Meta-TF's records" not in done.stderr:
             return 'the harness calls it wrongly: ' + done.stderr.decode('utf-8', 'replace')
         if done.returncode == 1 and (b'out of memory' in done.stderr or not done.stderr):
             return 'exit code 1: ' + done.stderr.decode('utf-8', 'replace')

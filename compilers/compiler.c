@@ -36,7 +36,7 @@ int compiler_finish_output(const char *program)
 }
 
 static const struct compiler_output version = {
-    .option = "--version", .arguments = "", .meaning = "says which version this is"};
+    .option = "--version", .arguments = "", .meaning = "prints the version"};
 static const struct compiler_output help = {
     .option = "--help", .arguments = "", .meaning = "says this"};
 
@@ -245,7 +245,7 @@ const char *compiler_base(const char *program, const char *path, const char *pre
     const char *file = slash != NULL ? slash + 1 : path;
     size_t length = strlen(file);
     if (length == 0 || length > 100 || strpbrk(file, "\"\\\n") != NULL) {
-        fprintf(stderr, "%s: '%s' does not do as the name of C files\n", program, file);
+        fprintf(stderr, "%s: '%s' cannot be used as the name of C files\n", program, file);
         return NULL;
     }
     bool digit = *prefix == '\0' && isdigit((unsigned char) file[0]) != 0;

@@ -168,7 +168,7 @@ static bool drain_start(struct recording *recording)
     }
     for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
         if (!shared_map_reserve(recording, attempt)) {
-            log_message("%s: no addresses are left for the live file", recording->options.file);
+            log_message("%s: no address space is left for the live file", recording->options.file);
             return false;
         }
         if (!is_started(recording, place, reply, sizeof reply))
@@ -223,10 +223,11 @@ static bool is_seen(void)
     const char *sanitizer = recorder.sanitizer;
     const char *front = sanitizer == NULL ? allocator_in_front() : NULL;
     if (sanitizer != NULL)
-        log_message("%s is in this program, and no recorder works beside it: nothing is recorded",
-                    sanitizer);
+        log_message(
+            "%s is in this program, and the recorder cannot work with it: nothing is recorded",
+            sanitizer);
     if (front != NULL)
-        log_message("%s has malloc() and stands before the recorder: nothing is recorded (a "
+        log_message("%s has malloc() and is loaded before the recorder: nothing is recorded (a "
                     "library comes behind libmalloctracer.so in LD_PRELOAD)",
                     front);
     return sanitizer == NULL && front == NULL;
@@ -399,9 +400,9 @@ static void look_at_import(void *user, const struct import_slot *slot)
         return;
     snprintf(recording->control->bypassed, sizeof recording->control->bypassed, "%s",
              slot->library);
-    log_message("%s calls the allocator past the recorder (was it opened with RTLD_DEEPBIND?): "
-                "what it allocates is missing",
-                slot->library);
+    log_message(
+        "%s bypasses the recorder (was it opened with RTLD_DEEPBIND?): its allocations are missing",
+        slot->library);
 }
 
 void recorder_look_at_libraries(void)
@@ -457,7 +458,7 @@ static void wait_until_closed(struct recording *recording)
         uint32_t seen = atomic_load(&control->closed.count);
         if (!atomic_load(&control->is_closed) &&
             !futex_gate_wait(&control->closed, seen, CLOSED_NS) && is_silent(recording)) {
-            log_message("%s: its drain does not answer: the trace has to be recovered",
+            log_message("%s: its drain does not respond: run `steptrace recover` on the trace",
                         recording->options.file);
             return;
         }

@@ -113,7 +113,7 @@ static void hidden_classes_intercept(JNIEnv *jni)
         return;
     void *library = done ? NULL : dlopen("libjava.so", RTLD_LAZY | RTLD_NOLOAD);
     if (library == NULL) {
-        internal_settled(INTERNAL_DEFINE, done ? NULL : "libjava.so is not there");
+        internal_settled(INTERNAL_DEFINE, done ? NULL : "libjava.so is not loaded");
         return;
     }
     jclass loader = class_find(jni, "java/lang/ClassLoader");

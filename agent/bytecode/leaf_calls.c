@@ -302,7 +302,7 @@ static bool prove_own(JNIEnv *jni, jclass probes)
     int after =
         compilations_prove(proof.methods, PROOF_CALLS, run_proof, &(struct proof_run){jni, probes});
     if (after == 0)
-        internal_settled(INTERNAL_TAN, "no compiled code came to show that calls are kept");
+        internal_settled(INTERNAL_TAN, "no compiled code showed in time that calls are kept");
     atomic_store(&tan_calls.mode, LEAF_LEAVE);
     return after > 0;
 }
@@ -321,7 +321,7 @@ void leaf_calls_use(JNIEnv *jni, jclass probes, enum leaf_mode mode)
         return;
     if (!tan_calls.proven && internals_are_to_be_proven() &&
         !(tan_calls.proven = prove(jni, probes))) {
-        internal_settled(INTERNAL_TAN, "the proof could not be made");
+        internal_settled(INTERNAL_TAN, "the self-test could not be run");
         tan_calls.routine.variable = NULL;
         return;
     }

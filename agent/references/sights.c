@@ -187,7 +187,7 @@ void sights_make(JNIEnv *jni, jclass probes)
     if (make(jni, probes))
         sights.refused = NULL;
     else {
-        sights.refused = "what is shown does not arrive";
+        sights.refused = "shown objects do not arrive";
         routine_replace(&sights.routine, 0);
     }
 }

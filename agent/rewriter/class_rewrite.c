@@ -11,7 +11,7 @@ static bool need(struct class_cursor *cursor, size_t bytes)
 {
     if ((size_t) (cursor->end - cursor->at) >= bytes)
         return true;
-    return class_malformed(cursor->file, cursor->at, "the class file is cut short");
+    return class_malformed(cursor->file, cursor->at, "the class file is truncated");
 }
 
 /* Reads the number of what follows. */
@@ -63,9 +63,9 @@ bool class_open(struct class_cursor *cursor, struct class_file *file)
     if (!need(cursor, 10))
         return false;
     if (load_u4(cursor->at) != 0xCAFEBABE)
-        return class_malformed(file, cursor->at, "no class file");
+        return class_malformed(file, cursor->at, "not a class file");
     if (file->size > INT32_MAX)
-        return class_fault(file, REWRITE_UNSUPPORTED, 0, "a class file over 2 GiB");
+        return class_fault(file, REWRITE_UNSUPPORTED, 0, "a class file larger than 2 GiB");
     file->version = load_u2(cursor->at + 6);
     if (file->version < 45)
         return class_malformed(file, cursor->at + 6, "a class file version before 45");
@@ -84,7 +84,7 @@ bool class_open(struct class_cursor *cursor, struct class_file *file)
 
 static bool cut_short(struct class_file *file, const uint8_t *at)
 {
-    return class_malformed(file, at, "a Code attribute is cut short");
+    return class_malformed(file, at, "a Code attribute is truncated");
 }
 
 /* Checks an attribute of the code and finds the StackMapTable. */
@@ -115,7 +115,7 @@ static bool read_code(struct method_code *method, const uint8_t *at, const uint8
     method->length = load_u4(at + 4);
     method->code = at + 8;
     if (method->length == 0 || method->length > CODE_LIMIT)
-        return class_malformed(file, at, "code of no or too many bytes");
+        return class_malformed(file, at, "a Code attribute with an invalid length");
     if ((size_t) (end - at) - 12 < method->length)
         return cut_short(file, at);
     at += 8 + method->length;

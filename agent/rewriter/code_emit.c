@@ -144,7 +144,7 @@ static uint32_t inverse(uint32_t opcode)
 
 static void no_target(struct method_code *method, uint32_t offset)
 {
-    method_malformed(method, offset, "a jump to no instruction");
+    method_malformed(method, offset, "a jump to an invalid target");
 }
 
 static void put_jump(struct method_code *method, uint32_t offset, uint32_t place)

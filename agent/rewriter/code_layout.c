@@ -172,7 +172,8 @@ static bool trampoline_add(struct method_code *method, uint32_t offset)
 {
     uint32_t slot = nearest_slot(method, offset), i = method->trampoline_count;
     if (slot == 0 || method->trampoline_count == MOST)
-        return method_leave(method, "a jump gets too long and there is no place for a second one");
+        return method_leave(method,
+                            "a jump becomes too long and there is no room for a second one");
     if (!make_room(method))
         return false;
     for (; i > 0; i--) {
@@ -196,7 +197,7 @@ static bool widen(struct method_code *method, uint32_t offset)
 {
     uint32_t opcode = method->code[offset];
     if ((method->marks[offset] & MARK_TRAMPOLINE) != 0)
-        return method_leave(method, "a jump has got too long");
+        return method_leave(method, "a jump became too long");
     if (opcode == GOTO || opcode == JSR || method->frames == NULL) {
         method->marks[offset] |= MARK_WIDE;
         return true;
@@ -245,5 +246,5 @@ bool code_layout(struct method_code *method)
         if (!changed)
             return true;
     }
-    return method_leave(method, "its jumps do not settle");
+    return method_leave(method, "its jump offsets do not converge");
 }

@@ -102,7 +102,7 @@ static bool put_lines(struct method_code *method, const uint8_t *content, uint32
     put_bytes(output, content, 2);
     for (const uint8_t *row = content + 2; row < content + length; row += 4) {
         if (load_u2(row) >= method->length)
-            return class_malformed(method->file, row, "a line is of no instruction");
+            return class_malformed(method->file, row, "a line number of an invalid instruction");
         put_u2(output, start_place(method, load_u2(row)));
         put_bytes(output, row + 2, 2);
     }
@@ -131,7 +131,7 @@ static bool put_variables(struct method_code *method, const uint8_t *content, ui
         uint8_t copy[10];
         memcpy(copy, row, sizeof copy);
         if (!patch_range(method, copy))
-            return class_malformed(method->file, row, "a variable's range leaves the code");
+            return class_malformed(method->file, row, "a local variable's range exceeds the code");
         put_bytes(output, copy, sizeof copy);
     }
     return true;

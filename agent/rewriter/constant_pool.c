@@ -56,7 +56,7 @@ bool pool_parse(struct class_file *file)
         return class_fault(file, REWRITE_NO_MEMORY, 0, "out of memory");
     for (uint32_t i = 1; i < count; i++) {
         if (file->size - at < 3)
-            return class_malformed(file, file->bytes + at, "the constant pool is cut short");
+            return class_malformed(file, file->bytes + at, "the constant pool is truncated");
         uint32_t tag = file->bytes[at];
         size_t size = tag < sizeof constant_sizes ? constant_sizes[tag] : 0;
         if (size == 0)
@@ -64,7 +64,7 @@ bool pool_parse(struct class_file *file)
         if (tag == CONSTANT_UTF8)
             size += load_u2(file->bytes + at + 1);
         if (file->size - at < size)
-            return class_malformed(file, file->bytes + at, "the constant pool is cut short");
+            return class_malformed(file, file->bytes + at, "the constant pool is truncated");
         file->constants[i] = (uint32_t) at;
         at += size;
         i += tag == CONSTANT_LONG || tag == CONSTANT_DOUBLE;
@@ -88,7 +88,7 @@ bool pool_text(struct class_file *file, uint32_t index, struct class_text *text)
 {
     const uint8_t *bytes = pool_constant(file, index, CONSTANT_UTF8);
     if (bytes == NULL)
-        return class_malformed(file, file->bytes + 8, "an index of a name is none");
+        return class_malformed(file, file->bytes + 8, "an invalid index of a name");
     text->length = load_u2(bytes);
     text->bytes = bytes + 2;
     return true;
@@ -98,7 +98,7 @@ bool pool_class_name(struct class_file *file, uint32_t index, struct class_text 
 {
     const uint8_t *bytes = pool_constant(file, index, CONSTANT_CLASS);
     if (bytes == NULL)
-        return class_malformed(file, file->bytes + 8, "an index of a class is none");
+        return class_malformed(file, file->bytes + 8, "an invalid index of a class");
     return pool_text(file, load_u2(bytes), name);
 }
 
@@ -119,13 +119,13 @@ bool pool_callee(struct class_file *file, uint32_t index, struct class_callee *c
     const uint8_t *bytes = pool_constant(file, index, CONSTANT_METHOD);
     if (bytes == NULL)
         bytes = pool_constant(file, index, CONSTANT_INTERFACE_METHOD);
-    return read_member(file, bytes, "an index of a method is none", callee);
+    return read_member(file, bytes, "an invalid index of a method", callee);
 }
 
 bool pool_field(struct class_file *file, uint32_t index, struct class_callee *field)
 {
     return read_member(file, pool_constant(file, index, CONSTANT_FIELD),
-                       "an index of a field is none", field);
+                       "an invalid index of a field", field);
 }
 
 bool class_has_callee(const uint8_t *bytes, size_t size_bytes,

@@ -60,7 +60,7 @@ static bool follow(struct walk *walk, uint32_t offset, bool as_handler)
 {
     struct method_code *method = walk->method;
     if (offset >= method->length || (method->marks[offset] & MARK_START) == 0)
-        return method_malformed(method, walk->now->offset, "a jump to no instruction");
+        return method_malformed(method, walk->now->offset, "a jump to an invalid target");
     if (walk->seen[offset])
         return true;
     if (walk->taken + walk->state_bytes > STATES_LIMIT)
@@ -120,13 +120,13 @@ static bool constant_descriptor(struct walk *walk, const uint8_t *at, struct cla
     struct class_file *file = walk->method->file;
     uint32_t index = load_u2(at);
     if (index >= file->constant_count || file->constants[index] == 0)
-        return class_malformed(file, at, "an index of a member is none");
+        return class_malformed(file, at, "an invalid index of a member");
     const uint8_t *member = file->bytes + file->constants[index];
     bool pair = (member[0] >= 9 && member[0] <= 11) || member[0] == 17 || member[0] == 18;
     uint32_t type = pair ? load_u2(member + 3) : 0;
     if (type >= file->constant_count || file->constants[type] == 0 ||
         file->bytes[file->constants[type]] != CONSTANT_NAME_AND_TYPE)
-        return class_malformed(file, at, "an index of a member is none");
+        return class_malformed(file, at, "an invalid index of a member");
     return pool_text(file, load_u2(file->bytes + file->constants[type] + 3), text);
 }
 
@@ -137,7 +137,7 @@ static bool walk_field(struct walk *walk, uint32_t opcode, const uint8_t *at)
         return false;
     uint32_t none, slots;
     if (!descriptor_slots(descriptor, &none, &slots))
-        return class_malformed(walk->method->file, at, "no descriptor of a field");
+        return class_malformed(walk->method->file, at, "an invalid field descriptor");
     bool put = opcode == 0xB3 || opcode == 0xB5, instance = opcode >= 0xB4;
     if (!put)
         return pop(walk, instance) && push(walk, slots, 0);
@@ -156,7 +156,7 @@ static bool walk_call(struct walk *walk, uint32_t opcode, const uint8_t *at, boo
     if (!constant_descriptor(walk, at + 1, &descriptor))
         return false;
     if (!descriptor_slots(descriptor, &parameters, &result))
-        return class_malformed(walk->method->file, at, "no descriptor of a method");
+        return class_malformed(walk->method->file, at, "an invalid method descriptor");
     bool instance = opcode != 0xB8 && opcode != 0xBA;
     if (!pop(walk, parameters) || !pop(walk, instance))
         return false;

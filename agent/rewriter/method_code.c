@@ -10,7 +10,7 @@ bool method_malformed(struct method_code *method, uint32_t offset, const char *m
 bool method_no_callee(struct method_code *method, uint32_t offset)
 {
     method->file->result = REWRITE_UNCHANGED;
-    return method_malformed(method, offset, "a call of what is no method");
+    return method_malformed(method, offset, "a call of a constant that is not a method");
 }
 
 bool method_leave(struct method_code *method, const char *reason)

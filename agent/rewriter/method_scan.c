@@ -83,7 +83,7 @@ static bool scan_handlers(struct method_code *method)
             (method->marks[start] & MARK_START) == 0 ||
             (end < method->length && (method->marks[end] & MARK_START) == 0) ||
             (method->marks[handler] & MARK_START) == 0)
-            return class_malformed(method->file, row, "a range of the exception table is none");
+            return class_malformed(method->file, row, "an invalid range in the exception table");
         if (method->number != 0)
             method->marks[handler] |= MARK_CAUGHT;
     }

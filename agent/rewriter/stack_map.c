@@ -133,7 +133,7 @@ static bool map_reader_open(struct map_reader *reader, const struct method_code 
 static bool map_reader_fault(struct map_reader *reader, struct method_code *method)
 {
     const uint8_t *at = reader->fault != NULL ? reader->fault : reader->at;
-    return class_malformed(method->file, at, "a frame of the stack map is none");
+    return class_malformed(method->file, at, "an invalid frame in the stack map");
 }
 
 /* Returns true if all frames were read. */
@@ -214,7 +214,7 @@ static bool add_parameter(struct frame_list *list, struct class_text text, size_
     size_t start = *i;
     uint32_t kind = type_next(text, i);
     if (kind == 0)
-        return method_malformed(list->method, 0, "no descriptor of a method");
+        return method_malformed(list->method, 0, "an invalid method descriptor");
     if (kind == '[')
         return add_object(list, (struct class_text){text.bytes + start, *i - start});
     if (kind == 'L')
@@ -247,7 +247,7 @@ static bool apply(struct frame_list *list, const struct map_frame *frame)
     if (frame->kind >= FRAME_CHOP_3 && frame->kind < FRAME_SAME) {
         uint32_t gone = FRAME_SAME - frame->kind;
         if (gone > list->local_count)
-            return method_malformed(list->method, 0, "a frame of the stack map is none");
+            return method_malformed(list->method, 0, "an invalid frame in the stack map");
         list->local_count -= gone;
     }
     for (uint32_t i = 0; i < frame->local_count; i++) {
@@ -353,7 +353,8 @@ static bool add_guard(struct frame_list *list, const struct full_frame *handler)
     for (uint32_t i = 0; i < handler->local_count; i++)
         slots += type_slots(handler->locals[i]);
     if (handler->stack_count != 1 || slots > guard.variable)
-        return method_malformed(method, handler->offset, "a handler with an odd frame");
+        return method_malformed(method, handler->offset,
+                                "an exception handler with an unexpected frame");
     uint32_t count = handler->local_count + guard.variable - slots;
     list->taken += count + 1;
     if (list->taken > TYPES_LIMIT)
@@ -397,7 +398,7 @@ static void put_types(struct method_code *method, const uint8_t *types, uint32_t
         if (types[0] == TYPE_UNINITIALIZED) {
             uint32_t offset = load_u2(types + 1);
             if (offset >= method->length || (method->marks[offset] & MARK_START) == 0)
-                class_malformed(method->file, types, "an uninitialised type of no `new`");
+                class_malformed(method->file, types, "an uninitialised type without a `new`");
             else
                 patch_u2(output, output->used - 2, instruction_place(method, offset));
         }

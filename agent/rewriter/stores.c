@@ -120,7 +120,7 @@ static bool mark_field(struct method_code *method, uint32_t offset)
 {
     uint32_t index = operand(method, offset);
     if (index >= method->file->constant_count)
-        return method_malformed(method, offset, "an index of a member is none");
+        return method_malformed(method, offset, "an invalid index of a member");
     struct store_site *site = &method->file->stores[index];
     if (site->kind == NOT_LOOKED_AT &&
         !look_at_field(method, index, opcode_at(method, offset) == PUTSTATIC, site))

@@ -47,7 +47,7 @@ struct thread_stacks {
 /* Incremented by stacks_methods_change(): odd while methods are redefined. */
 static _Atomic uint32_t methods_age;
 #define ATTEMPTS 4
-#define MISREAD "a call stack was not what the JVM says"
+#define MISREAD "a call stack differed from the JVM's"
 
 static struct {
     _Atomic bool on;  /* frames are walked */

@@ -171,12 +171,12 @@ static const char *count_fault(const struct attribute_rule *known, const struct 
 {
     unsigned long long value;
     if (!read_count(rule->value, rule->value_length, &value))
-        return "is no decimal number from 0 to 2^64 - 1";
+        return "is not a decimal number from 0 to 2^64 - 1";
     if (value >= known->least && value <= known->most)
         return NULL;
-    return known->most == 4    ? "is none of 1 to 4"
-           : known->most == 16 ? "is none of 1 to 16"
-                               : "is none of 2 to 2^63 - 1";
+    return known->most == 4    ? "is not one of 1 to 4"
+           : known->most == 16 ? "is not one of 1 to 16"
+                               : "is not one of 2 to 2^63 - 1";
 }
 
 static const char *number_fault(const struct step_rule *rule)
@@ -186,7 +186,7 @@ static const char *number_fault(const struct step_rule *rule)
     bool good = read_count(rule->value + sign, rule->value_length - sign, &value);
     if (rule->value[0] == '-')
         good = good && value <= UINT64_C(1) << 63;
-    return good ? NULL : "is no decimal number from -2^63 to 2^64 - 1";
+    return good ? NULL : "is not a decimal number from -2^63 to 2^64 - 1";
 }
 
 static const char *size_fault(const struct step_rule *rule)
@@ -198,7 +198,7 @@ static const char *size_fault(const struct step_rule *rule)
                  step_rule_text_is(ending, length, "+"));
     return good || step_rule_text_is(rule->value, rule->value_length, "creep")
                ? NULL
-               : "is none of 1 to 8, perhaps with '..' or '+' behind it, or creep";
+               : "is not one of 1 to 8 (optionally followed by '..' or '+'), or creep";
 }
 
 static const char *type_fault(const struct step_rule *rule)
@@ -207,7 +207,7 @@ static const char *type_fault(const struct step_rule *rule)
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (step_rule_text_is(rule->value, rule->value_length, types[i]))
             return NULL;
-    return "is none of variable, default, constant";
+    return "is not one of variable, default, constant";
 }
 
 const char *attribute_value_fault(const struct attribute_rule *known, const struct step_rule *rule)

@@ -118,9 +118,9 @@ static const char *name_fault(const struct step_definition *definition, const st
     size_t length = rule->value_length;
     if (kind == VALUE_FIELD) {
         size_t i = dl_find_field(target->record, name, length);
-        return i == SIZE_MAX ? "is no field of the record"
+        return i == SIZE_MAX ? "is not a field of the record"
                : i >= target->field || !is_single(&target->record->fields[i])
-                   ? "is no single value that stands before the field"
+                   ? "is not a single value before the field"
                    : NULL;
     }
     size_t field = length;
@@ -136,8 +136,9 @@ static const char *name_fault(const struct step_definition *definition, const st
         return NULL;
     const struct step_record *record = &definition->records[found];
     size_t i = dl_find_field(record, name + field, length - field);
-    return i == SIZE_MAX || !is_single(&record->fields[i]) ? "names no single value of the record"
-                                                           : NULL;
+    return i == SIZE_MAX || !is_single(&record->fields[i])
+               ? "does not name a single value of the record"
+               : NULL;
 }
 
 /* Checks each name in a value like name_fault().  Returns the first fault. */
@@ -158,7 +159,7 @@ static const char *links_fault(const struct step_definition *definition,
         }
         size_t i = dl_find_field(target->record, text, name.value_length);
         if (i == SIZE_MAX || i == target->field || !is_single(&target->record->fields[i]))
-            fault = "names no other single value of the record";
+            fault = "does not name another single value of the record";
     }
     return fault;
 }

@@ -140,8 +140,8 @@ static const struct compiler_output outputs[] = {
 static const struct compiler stepc = {
     .program = "stepc",
     .title = "the compiler of STEP-DL definitions",
-    .notes = "-I DIR before or behind an option: included files are looked for in DIR as well.\n"
-             "-Werror: what --check and --c warn of is a fault.\n"
+    .notes = "-I DIR before or after an option: DIR is searched for included files, too.\n"
+             "-Werror: warnings of --check and --c are faults.\n"
              "--prefix PREFIX: all C names that --c writes begin with PREFIX.\n"
              "Exit codes: 0 done, 1 failed, 2 usage, 3 a definition has faults\n",
     .usage = "[-I DIR] [-Werror] [--prefix PREFIX] --check|--print|--doc|--json|--c|--help",

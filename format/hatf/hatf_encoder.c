@@ -127,7 +127,7 @@ enum step_status hatf_encoder_create_for(struct hatf_writer *writer, enum hatf_e
     *out = NULL;
     if (encoding != HATF_ENCODING_BEST && encoding != HATF_ENCODING_OPTIMAL)
         return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
-                              "only best and optimal are made for compression");
+                              "only best and optimal can optimise for compression");
     enum step_status status = hatf_encoder_create(writer, encoding, out, error);
     if (status != STEP_STATUS_OK)
         return status;

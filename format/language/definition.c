@@ -270,7 +270,7 @@ static bool take_word(struct expander *expander, struct reading *reading)
     reading->statement = true;
     bool good = append(expander, reading->text + reading->taken, before - reading->taken);
     if (reading->brackets > 0)
-        fault(expander, reading, place, "an include stands outside of packages and records");
+        fault(expander, reading, place, "an include must be outside of packages and records");
     else
         good = good && include(expander, reading, wanted, place);
     reading->taken = reading->at;

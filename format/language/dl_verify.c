@@ -25,7 +25,7 @@ static void check_paths(struct dl_resolver *resolver, const struct dl_record *re
         if (strchr(modifier->path, '.') == NULL)
             continue;
         if (!dl_follow_path(resolver->records, built, modifier->path, &part)) {
-            dl_fault(resolver->parse, modifier->place, "'%s' names no part of a field",
+            dl_fault(resolver->parse, modifier->place, "'%s' does not name a part of a field",
                      modifier->path);
             continue;
         }
@@ -46,7 +46,7 @@ static uint32_t count_nodes(struct dl_resolver *resolver, uint32_t index, uint32
     const struct step_record *record = &resolver->records[index];
     const struct dl_place place = resolver->ordered[index]->place;
     if (resolver->nodes[index] == counting || depth > 64) {
-        dl_fault(resolver->parse, place, "record '%s' holds itself, or is nested too deep",
+        dl_fault(resolver->parse, place, "record '%s' contains itself, or is nested too deeply",
                  record->name);
         return 0;
     }
@@ -63,7 +63,7 @@ static uint32_t count_nodes(struct dl_resolver *resolver, uint32_t index, uint32
         nodes += inner;
     }
     if (nodes > DL_SLOT_LIMIT) {
-        dl_fault(resolver->parse, place, "record '%s' holds more than %u values", record->name,
+        dl_fault(resolver->parse, place, "record '%s' contains more than %u values", record->name,
                  DL_SLOT_LIMIT);
         return 0;
     }

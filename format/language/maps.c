@@ -167,7 +167,7 @@ static bool assign(struct making *making, const char *key, size_t key_length, co
                      definition->records[making->map->target].name, (int) key_length, key);
     if (is_number(value, length, &number)) {
         if (to.field->kind != STEP_TYPE_INT || to.field->array_depth > 0)
-            return fault(making, "'%.*s' is no int", (int) key_length, key);
+            return fault(making, "'%.*s' is not an int", (int) key_length, key);
         making->map->sources[to.slot] = (struct source){false, number};
         return true;
     }

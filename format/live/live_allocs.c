@@ -392,7 +392,7 @@ enum step_status live_allocs_decoder_owed(struct live_allocs_decoder *decoder, u
         return STEP_STATUS_OK;
     if (live_kind(words[0]) != STEP_LIVE_HEAP_IN || live_kind(words[1]) != STEP_LIVE_HEAP_FREE)
         return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
-                              "what is owed is no free");
+                              "a pending record is not a free");
     return live_allocs_decoder_words(decoder, stream, words, STEP_LIVE_OWED_WORDS, &consumed,
                                      error);
 }

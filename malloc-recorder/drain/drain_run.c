@@ -329,8 +329,7 @@ static const char *cut_of(struct drain *drain)
                                                                                     : "failed";
     uint64_t lost_stamp = atomic_load(&trace->header->lost_stamp);
     if (lost_stamp != 0) {
-        log_message("%s: the trace ends here: the program did not wait any longer for room",
-                    trace->path);
+        log_message("%s: the trace ends here: the program stopped waiting for room", trace->path);
         live_allocs_decoder_end_before(trace->decoder, lost_stamp);
         trace->is_evened = true;
         drain_put_number(drain, STEP_LIVE_MISSING_AFTER, live_stamp_ns(trace->header, lost_stamp));

@@ -44,11 +44,11 @@ static bool take_arguments(int count, char **arguments)
     static const char program[] = "program=";
     if (count != DRAIN_ARGUMENT_COUNT ||
         strncmp(arguments[DRAIN_ARGUMENT_PROGRAM], program, strlen(program)) != 0) {
-        log_message("%s: libmalloctracer.so starts it, nobody else", arguments[0]);
+        log_message("%s: only libmalloctracer.so starts it", arguments[0]);
         return false;
     }
     if (strtoull(arguments[DRAIN_ARGUMENT_LAYOUT], NULL, 16) != DRAIN_LAYOUT) {
-        log_message("%s is not of the same build as libmalloctracer.so", arguments[0]);
+        log_message("%s is from another build than libmalloctracer.so", arguments[0]);
         return false;
     }
     trace.process = strtoull(arguments[DRAIN_ARGUMENT_PROGRAM] + strlen(program), NULL, 10);

@@ -24,7 +24,7 @@ def nanoseconds(bound: Union[int, float, str]) -> Union[int, float]:
         return bound
     found = re.fullmatch(rf"\s*(\d+(?:\.\d+)?)\s*({'|'.join(_UNITS)})\s*", bound)
     if found is None:
-        raise ValueError(f"'{bound}' is no time: a number with ns, us, ms, s, min (or m) or h is expected")
+        raise ValueError(f"'{bound}' is not a time: a number with ns, us, ms, s, min (or m) or h is expected")
     whole, _, part = found[1].partition(".")
     unit = _UNITS[found[2]]
     return int(whole) * unit + int(part or 0) * unit // 10 ** len(part)
@@ -42,7 +42,7 @@ def bounds_of(column: int, kind: str, given: Bounds) -> Range:
     least, most = low, high
     if isinstance(given, (tuple, list)):
         if len(given) != 2:
-            raise ValueError("bounds are a pair: (from, to), to not included")
+            raise ValueError("bounds must be a pair (from, to); to is excluded")
         if given[0] is not None:
             least = max(low, _ceiling(nanoseconds(given[0])))
         if given[1] is not None:

@@ -35,10 +35,10 @@ def _files(paths: Paths) -> List[str]:
         fitting = sorted(glob.glob(text)) if glob.has_magic(text) and not os.path.exists(text) \
             else [text]
         if not fitting:
-            raise FileNotFoundError(f"no file fits {text}")
+            raise FileNotFoundError(f"no file matches {text}")
         found += [os.path.abspath(name) for name in fitting]
     if not found:
-        raise ValueError("no trace is asked")
+        raise ValueError("a query needs at least one trace")
     return found
 
 

@@ -89,7 +89,7 @@ def own_descriptors(session):
         result = session.run(session.java("Daemon", "", options, [prefix, "40"]), env=keep)
         # The JVM has closed its own class files, too: the agent may say that a class has none.
         said = [line for line in result.stderr.decode().splitlines()
-                if line.startswith("steptrace: ") and "cannot be instrumented: no class file" not in line]
+                if line.startswith("steptrace: ") and "cannot be instrumented: not a class file" not in line]
         require((bare.returncode, bare.stdout) == (result.returncode, result.stdout) and not said,
                 f"{options}: {shown(result.stdout)} {shown(result.stderr)}")
         session.step("check", "run.step")

@@ -106,7 +106,7 @@ class Kinds(unittest.TestCase):
         library = os.path.join(PROGRAMS, 'libnative_deep.so')
         done = record(self.trace, program('kinds'), library)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn('libnative_deep.so calls the allocator past the recorder', done.stderr)
+        self.assertIn('libnative_deep.so bypasses the recorder', done.stderr)
         self.assertRegex(steptrace('info', self.trace), r'bypassed-by +.*libnative_deep.so')
 
 

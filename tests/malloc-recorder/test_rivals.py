@@ -74,7 +74,7 @@ class Rivals(unittest.TestCase):
             plain = program('rival_' + name)
             done = self.preloaded(plain, COUNTING, LIBRARY)
             self.assertEqual((done.returncode, done.stdout), (5, 'done\n'), done)
-            self.assertIn('libcounting_malloc.so has malloc() and stands before the recorder', done.stderr)
+            self.assertIn('libcounting_malloc.so has malloc() and is loaded before the recorder', done.stderr)
             self.assertEqual(self.traces(), [])
             done = self.preloaded(plain, LIBRARY, COUNTING)
             self.assertEqual((done.returncode, self.blocks(self.trace)), (5, 1000), done)

@@ -25,7 +25,7 @@ static const char *link_inner(struct linking *linking, uint32_t type, uint64_t *
     *slot = linking->list[linking->next];
     uint32_t record = step_slot_variant(*slot)->record;
     if (record != STEP_NO_RECORD && !step_record_extends(linking->plan->definition, record, type))
-        return "a value of a type that does not extend its field's";
+        return "a value of a type that does not extend its field's type";
     linking->depths[linking->next++] = (uint16_t) (linking->depth + 1);
     return NULL;
 }

@@ -161,7 +161,7 @@ static enum step_status fill_types(struct step_decoding *decoding,
         if (place == STEP_NO_INDEX)
             return step_decoding_fail(decoding, STEP_STATUS_CORRUPT,
                                       decoding->columns[node->column].stored,
-                                      "a value of a type that does not extend its field's");
+                                      "a value of a type that does not extend its field's type");
         counts[place]++;
     }
     for (uint32_t k = 0; k < node->child_count; k++) {
@@ -217,7 +217,7 @@ static enum step_status count_given(struct step_decoding *decoding, uint32_t ind
         if (number > *given || number > STEP_STRINGS_MOST)
             return step_decoding_fail(decoding, STEP_STATUS_CORRUPT,
                                       decoding->columns[index].stored,
-                                      "the number of a value that was never given");
+                                      "the number of an undefined value");
         *given += number == 0;
     }
     return STEP_STATUS_OK;

@@ -16,7 +16,7 @@ static const char *read_inner_changes(struct step_row_reading *reading, uint64_t
                 return cut;
         if ((i > 0 && numbers[0] != 0) || numbers[2] != STEP_META_ENCODER ||
             numbers[1] >= STEP_CHANGE_END)
-            return "a change of a meta-event that is none";
+            return "a change of an invalid meta-event";
         struct step_change change = {(enum step_change_kind) numbers[1], 0};
         const char *fault = step_encoder_change(&reading->reader->events, change);
         if (fault != NULL)
@@ -37,7 +37,7 @@ static const char *read_event_start(struct step_row_reading *reading, uint64_t *
         step_row_number(reading, kind) != NULL)
         return cut;
     if (count < 1 || count > STEP_CHANGES_MAX || values != 1 || *kind == STEP_META_TAG)
-        return "a meta-record in a meta-event that is none";
+        return "a meta-record in an invalid meta-event";
     return read_inner_changes(reading, count);
 }
 

@@ -183,7 +183,7 @@ static const char *get_numbered(struct step_row_reading *reading, const struct s
     if (fault == NULL)
         fault = get_value(reading, node->column, &number);
     if (fault == NULL && (number == 0 || number > numbers->count))
-        fault = "the number of a value that was never given";
+        fault = "the number of an undefined value";
     return fault;
 }
 
@@ -201,7 +201,7 @@ static const char *get_node(struct step_row_reading *reading, const struct step_
     if (node->kind == STEP_NODE_VARIANT) {
         uint32_t place = step_node_variant(plan, node, value);
         return place != STEP_NO_INDEX ? get_node(reading, step_node_child(plan, node, place))
-                                      : "a value of a type that does not extend its field's";
+                                      : "a value of a type that does not extend its field's type";
     }
     for (uint64_t i = 0; i < value && fault == NULL; i++)
         for (uint32_t k = 0; k < node->child_count && fault == NULL; k++)

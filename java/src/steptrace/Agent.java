@@ -47,7 +47,7 @@ public final class Agent {
         NativeLibrary.load();
         int code = run(options.getBytes(nameCharset()));
         if (code != 0)
-            throw new IOException("the agent refuses \"" + options + "\": its reason stands above");
+            throw new IOException("the agent refuses \"" + options + "\": the reason is above");
     }
 
     /** Names of files are in the charset of the platform. */

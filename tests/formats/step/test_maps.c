@@ -145,8 +145,8 @@ static void test_faults(void)
     check_fault("to=B,y=s", "'s' is not of the type of 'y'");
     check_fault("to=B,y=i.y", "'A' has no field 'i.y'");
     check_fault("to=B,y=bs.y", "'A' has no field 'bs.y'");
-    check_fault("to=B,t=4", "'t' is no int");
-    check_fault("to=B,z=4", "'z' is no int");
+    check_fault("to=B,t=4", "'t' is not an int");
+    check_fault("to=B,z=4", "'z' is not an int");
     check_fault("to=B,y", "'y' is not FIELD=SOURCE");
 }
 

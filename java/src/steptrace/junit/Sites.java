@@ -22,7 +22,7 @@ final class Sites {
     static Sites of(String csv) throws IOException {
         List<List<String>> records = records(csv);
         if (records.isEmpty() || !String.join(",", records.get(0)).equals(HEADER))
-            throw new IOException("steptrace heap printed another table: " + csv);
+            throw new IOException("steptrace heap printed an unexpected table: " + csv);
         Sites sites = new Sites();
         for (List<String> at : records.subList(1, records.size()))
             sites.rows.add(new Row(Long.parseLong(at.get(0)), Long.parseLong(at.get(1)),

@@ -198,5 +198,5 @@ static const struct table_rows_operations rows_of_calls = {
     .size_bytes = sizeof(struct call_rows), .open = open_rows, .step = step, .reset = reset};
 
 const struct java_table calls_table =
-    MADE_TABLE("calls", "one row a call", columns, rows_of_calls, false, STEP_JAVA_METHOD_ENTRY,
+    MADE_TABLE("calls", "one row per call", columns, rows_of_calls, false, STEP_JAVA_METHOD_ENTRY,
                "method events (the agent's option events=method)");

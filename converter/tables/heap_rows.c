@@ -385,10 +385,10 @@ static const struct table_rows_operations rows_of_heap = {
     .size_bytes = sizeof(struct heap_rows), .open = open_rows, .step = step, .reset = reset};
 
 static const struct table heap_tables[] = {
-    {"objects", "one row an object", COLUMNS(object_columns)},
-    {"allocations", "one row an allocation", COLUMNS(alloc_columns)},
-    {"frees", "one row a free", COLUMNS(free_columns)},
-    {"reallocs", "one row a realloc", COLUMNS(realloc_columns)},
+    {"objects", "one row per object", COLUMNS(object_columns)},
+    {"allocations", "one row per allocation", COLUMNS(alloc_columns)},
+    {"frees", "one row per free", COLUMNS(free_columns)},
+    {"reallocs", "one row per realloc", COLUMNS(realloc_columns)},
     {"live", "what lived, over time", COLUMNS(live_columns)}};
 
 enum step_status heap_tables_add(struct tables *tables, struct step_error *error)

@@ -159,7 +159,7 @@ static const struct table_rows_operations rows_of_levels = {
     .size_bytes = sizeof(struct level_rows), .open = open_rows, .step = step, .reset = reset};
 
 const struct java_table collections_table =
-    MADE_TABLE("collections", "one row a collection that freed something", collection_columns,
+    MADE_TABLE("collections", "one row per collection that freed something", collection_columns,
                rows_of_levels, true, BY_FREE);
 
 const struct java_table live_table =

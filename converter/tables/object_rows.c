@@ -369,4 +369,4 @@ static const struct java_column columns[OBJECTS_COLUMNS] = {
      NULL}};
 
 const struct java_table objects_table =
-    RECORD_TABLE("objects", "one row an object", columns, &joined_rows, ALLOC, BY_ALLOC);
+    RECORD_TABLE("objects", "one row per object", columns, &joined_rows, ALLOC, BY_ALLOC);

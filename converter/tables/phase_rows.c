@@ -59,5 +59,5 @@ static const struct table_rows_operations rows_of_phases = {
     .size_bytes = sizeof(struct phase_rows), .open = open_rows, .step = step, .reset = reset};
 
 const struct java_table phases_table =
-    MADE_TABLE("phases", "one row a phase", columns, rows_of_phases, false, STEP_JAVA_PHASE_BEGIN,
+    MADE_TABLE("phases", "one row per phase", columns, rows_of_phases, false, STEP_JAVA_PHASE_BEGIN,
                "phases (the agent's option phase=CLASS.METHOD)");

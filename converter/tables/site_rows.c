@@ -212,7 +212,7 @@ static const struct table_rows_operations rows_of_sites = {
     .size_bytes = sizeof(struct site_rows), .open = open_rows, .step = step, .reset = reset};
 
 const struct java_table lifetimes_table = MADE_TABLE(
-    "lifetimes", "one row an allocation site", lifetime_columns, rows_of_sites, true, BY_ALLOC);
+    "lifetimes", "one row per allocation site", lifetime_columns, rows_of_sites, true, BY_ALLOC);
 
 const struct java_table advice_table = MADE_TABLE("advice", "what `steptrace advise` says",
                                                   advice_columns, rows_of_sites, true, BY_ALLOC);

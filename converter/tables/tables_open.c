@@ -66,10 +66,10 @@ static const struct java_column method_counts[] = {
      OF_COUNT("exclusive")}};
 
 static const struct java_table allocations_table =
-    RECORD_TABLE("allocations", "one row an allocation", allocations, NULL, ALLOC, BY_ALLOC);
+    RECORD_TABLE("allocations", "one row per allocation", allocations, NULL, ALLOC, BY_ALLOC);
 
 static const struct java_table frees_table =
-    RECORD_TABLE("frees", "one row a death", frees, NULL, FREE, BY_FREE);
+    RECORD_TABLE("frees", "one row per death", frees, NULL, FREE, BY_FREE);
 
 static const struct java_table method_counts_table =
     RECORD_TABLE("method_counts", "what calls came to (method=count)", method_counts, NULL, COUNT,

@@ -224,11 +224,11 @@ static void print_titles(const struct leak_report *report)
     putchar('\n');
     if (is_sampled(report))
         printf("%8s %12s %12s %-*s %12s %-*s ", "samples", "objects", "bytes", RANGE_WIDTH,
-               estimate_range_title(report->tracker->heap.samples.weights.sampling), "a collection",
+               estimate_range_title(report->tracker->heap.samples.weights.sampling), "growth / gc",
                RANGE_WIDTH, estimate_range_title(report->tracker->heap.samples.weights.sampling));
     else
         printf("%10s %12s %12s %12s %5s ", report->is_older ? "older" : "survivors", "bytes",
-               "all at end", "a collection", "fit");
+               "all at end", "growth / gc", "fit");
     printf("%9s  %-18s  %s\n", "mean age", "after collections",
            report->axes == HEAP_BY_CLASS  ? "class"
            : report->axes == HEAP_BY_SITE ? "site"

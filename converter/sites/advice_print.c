@@ -43,7 +43,7 @@ static void put_presize(const struct site_report *report, const struct advice *a
     const struct site_references *references = &life->references;
     uint64_t arrays = references->of_references.arrays + references->of_primitives.arrays;
     put_part(advice, life);
-    printf(" got longer arrays, %.1f times each",
+    printf(" were given longer arrays, %.1f times each",
            per(references->growths, references->grown_objects));
     if (arrays == 0)
         return;
@@ -62,12 +62,12 @@ static void put_evidence(const struct site_report *report, const struct advice *
         break;
     case ADVICE_REUSE:
         put_part(advice, life);
-        printf(" died before the next %s of the site; at most %s lived at a time",
+        printf(" died before the next %s allocations of the site; at most %s were live at a time",
                COUNT(report->lives->within), COUNT(life->most_living));
         break;
     case ADVICE_DUPLICATE:
         put_part(advice, life);
-        fputs(" were made when the thread's last one, as large, was dead", stdout);
+        fputs(" were allocated after the thread's previous one of that size had died", stdout);
         break;
     case ADVICE_SCALAR:
         printf("none of %s objects was stored in a field, an array or a static field",

@@ -15,5 +15,6 @@ import recordings  # noqa: E402,F401
 import collectors  # noqa: E402,F401
 import members  # noqa: E402,F401
 import pages  # noqa: E402,F401
+import same  # noqa: E402,F401
 import graphs  # noqa: E402,F401
 from registry import CHECKS  # noqa: E402,F401

@@ -4,10 +4,11 @@ import collections
 import json
 import re
 
-from commands import METRICS, measured
+from commands import METRICS, choose_options, measured, words_of
 from members import living_steps
 from moments import Moment, allocated_of, peak_of, totals
 from registry import check, choose_moment
+from selection import Selection
 from world import TICK, World
 
 
@@ -48,6 +49,19 @@ def report_summary(case):
         wanted[world.class_name(o.kind)] += o.size
         wanted[world.class_name(o.kind), "objects"] += 1
     case.same("classes", +classes, +wanted)
+
+
+@check
+def report_selected(case):
+    """The page of a part: its sums, and what of it lives."""
+    options = choose_options(case, ("site", "method"))
+    objects = Selection(case.world, options).objects()
+    page = report(case, *words_of(options))
+    wanted = {}
+    for name, part in (("allocated", allocated_of(objects)), ("existing", [o for o in objects if o.existing]), ("freed", [o for o in objects if o.died is not None]),
+                       ("live", [o for o in objects if o.died is None])):
+        wanted[f"{name}_objects"], wanted[f"{name}_bytes"] = totals(part)
+    case.same("summary", {name: page["summary"][name] for name in wanted}, wanted)
 
 
 @check

@@ -14,7 +14,10 @@ enum { TRACE_GAP_ROOM = 160 };
 /* A property of joined files, for people: which are missing, damaged or still being written. */
 #define TRACE_FILES_GAPS "file-set-gaps"
 
-/* A property, for people: what the agent could not record. */
+/* A property of copies of traces that were not closed; its value is the number of records that came
+ * from a live file. */
+#define RECOVERED_RECORDS "recovered-records"
+/* A property, for people: what the agent could not record, or a copy has not. */
 #define TRACE_INCOMPLETE "incomplete"
 
 /* Returns a sentence for a trace that is still being written, was not closed, ended before its

@@ -6,10 +6,6 @@
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
 
-/* A property of copies of traces that were not closed; its value is the number of records that came
- * from a live file. */
-#define RECOVERED_RECORDS "recovered-records"
-
 /* Copies properties, dictionaries and records.  Skips damaged blocks, which the reader notes;
  * damaged dictionary entries become empty.  `writer` must have the reader's definition.
  * `*records` counts the copied records. */

@@ -25,3 +25,14 @@ for verb in recover pack; do
     grep -o 'the trace is incomplete: .*' told
     rm copy.step
 done
+python3 - <<'PY'
+data = bytearray(open("a.step", "rb").read())
+places = [i for i in range(32, len(data)) if data[i : i + 4] == data[32:36] and data[i + 4] == 3]
+data[places[-1] + 96] ^= 1  # of the last dictionary block
+open("names.step", "wb").write(data)
+PY
+head -c $((size - 20)) a.step >cut.step
+for file in names cut; do
+    steptrace convert $file.step -o copy.step 2>/dev/null
+    steptrace info copy.step 2>/dev/null | grep -E '^(incomplete|recovered-records)'
+done

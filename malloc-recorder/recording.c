@@ -237,6 +237,10 @@ static bool begin(struct recording *recording, const char *text)
 {
     if (!options_parse_shared(&recording->options, text) || !is_seen())
         return false;
+    if (recording->options.help) {
+        options_print_help(true);
+        return false;
+    }
     if (!make_absolute(recording->options.file)) {
         log_message("%s: cannot be found from every directory", recording->options.file);
         return false;

@@ -132,8 +132,8 @@ static inline bool options_are_of_set(const struct options *options)
     return options->engine == ENGINE_SAMPLED || options->window_ns != 0;
 }
 
-/* Writes the table of options to stderr. */
-void options_print_help(void);
+/* Prints all options on stderr, or those that recorders of native programs have. */
+void options_print_help(bool only_shared);
 
 /* Returns true if methods of the class (name as in a class file) are to be traced. */
 bool options_trace_class(const struct options *options, const char *class_name);

@@ -352,11 +352,10 @@ void options_event_names(uint32_t events, char *out, size_t out_size)
  * other words. */
 static bool take_command(struct option_parse *parse, const char *word)
 {
-    if (parse->only_shared)
-        return false;
     if (strcmp(word, "help") == 0)
         return parse->options->help = true;
-    return option_find_word(command_words, sizeof command_words / sizeof command_words[0], word,
+    return !parse->only_shared &&
+           option_find_word(command_words, sizeof command_words / sizeof command_words[0], word,
                             strlen(word), &parse->options->command);
 }
 
@@ -520,15 +519,39 @@ bool options_parse(struct options *options, const char *text)
     return parse.faults == 0;
 }
 
-void options_print_help(void)
+#define HELP_WIDTH 80
+#define HELP_INDENT 6
+
+/* Prints words, as many as fit into each line. */
+static void print_words(const char *text)
 {
-    log_message("java -agentpath:/path/to/libtracer.so=key=value,key=value,... records a complete "
-                "trace\n\n  %-11s %-34s %-24s %s",
-                "option", "values", "default", "meaning");
-    for (size_t i = 0; i < option_count; i++)
-        fprintf(stderr, "  %-11s %-34s %-24s %s\n", option_table[i].key, option_table[i].values,
-                option_table[i].fallback, option_table[i].meaning);
-    fprintf(stderr,
-            "\nWhen it is loaded into a running JVM, the agent also accepts: start, stop, flush, "
-            "status, snapshot\n");
+    int column = 0;
+    while (*text != '\0') {
+        int length = (int) strcspn(text, " ");
+        if (column > 0 && column + 1 + length > HELP_WIDTH) {
+            fputc('\n', stderr);
+            column = 0;
+        }
+        column += fprintf(stderr, "%*s%.*s", column == 0 ? HELP_INDENT : 1, "", length, text);
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', stderr);
+}
+
+void options_print_help(bool only_shared)
+{
+    if (!only_shared)
+        log_message("java -agentpath:LIBTRACER.SO=key=value,... records a trace");
+    fputs("options, with their values (and defaults):\n", stderr);
+    for (size_t i = 0; i < option_count; i++) {
+        const struct option *option = &option_table[i];
+        if (only_shared && !option->shared)
+            continue;
+        fprintf(stderr, "  %s=%s (%s)\n", option->key, option->values, option->fallback);
+        print_words(option->meaning);
+    }
+    if (!only_shared)
+        fputs("\nIn a running JVM the agent also accepts start, stop, flush, status, snapshot.\n",
+              stderr);
 }

@@ -357,7 +357,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     if (!options_parse(&tracer.options, options))
         return JNI_ERR;
     if (tracer.options.help) {
-        options_print_help();
+        options_print_help(false);
         exit(0);
     }
     if (!archive_dump_allows(&tracer.options))
@@ -399,7 +399,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
     struct options *parsed = malloc(sizeof *parsed);
     jint code = parsed != NULL && options_parse(parsed, command) ? JNI_OK : JNI_ERR;
     if (code == JNI_OK && parsed->help)
-        options_print_help();
+        options_print_help(false);
     else if (code == JNI_OK)
         code = attach(vm, parsed);
     free(parsed);

@@ -283,9 +283,9 @@ static void test_options_file(void)
 /* What only Java has is unknown to the recorder of native programs, also in a file. */
 static void test_shared(void)
 {
-    static const char *const java[] = {
-        "engine=jvmti", "internals=none", "events=class", "clock=tsc",
-        "start=A.b",    "walk=auto",      "stop",         "help"};
+    static const char *const java[] = {"engine=jvmti", "internals=none", "events=class",
+                                       "clock=tsc",    "start=A.b",      "walk=auto",
+                                       "stop"};
     char path[] = "/tmp/steptrace-options-XXXXXX", text[128];
     CU_ASSERT_TRUE(options_parse_shared(&options, "file=a.step,buffer=2m,limit=1m,level=9"));
     CU_ASSERT_EQUAL(options.level, 9);
@@ -359,6 +359,33 @@ static void test_commands(void)
     CU_ASSERT_EQUAL(options.command, COMMAND_START);
     CU_ASSERT_TRUE(options_parse(&options, "help"));
     CU_ASSERT_TRUE(options.help);
+    options.help = false;
+    CU_ASSERT_TRUE(options_parse_shared(&options, "help"));
+    CU_ASSERT_TRUE(options.help);
+}
+
+#define COLUMNS 80u
+
+/* On a terminal of 80 columns no line is broken. */
+static void test_help(void)
+{
+    for (int shared = 0; shared < 2; shared++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *kept = stderr;
+        stderr = open_memstream(&text, &size);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(stderr);
+        options_print_help(shared != 0);
+        fclose(stderr);
+        stderr = kept;
+        CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n  limit=SIZE (none)\n      end the trace"));
+        CU_ASSERT_EQUAL(strstr(text, "\n  engine=") == NULL, shared != 0);
+        for (char *line = text; line != NULL; line = strchr(line, '\n')) {
+            line += *line == '\n';
+            CU_ASSERT_TRUE(strcspn(line, "\n") <= COLUMNS);
+        }
+        free(text);
+    }
 }
 
 void add_suite(void)
@@ -378,4 +405,5 @@ void add_suite(void)
     CU_add_test(suite, "phases", test_phases);
     CU_add_test(suite, "methods", test_methods);
     CU_add_test(suite, "commands", test_commands);
+    CU_add_test(suite, "help", test_help);
 }

@@ -16,9 +16,7 @@ class Serial:
     """`overflows`: from the first one on the page says how bytes are shared out, not which objects go: only what does not depend on it is right."""
 
     def __init__(self, world, young, ratio, most_age, target):
-        young = young // UNIT * UNIT
-        self.survivor = max(young // (ratio + 2) // UNIT * UNIT, UNIT)
-        self.eden = young - 2 * self.survivor
+        self.make_spaces(young // UNIT * UNIT, ratio)
         self.most_age, self.target, self.threshold = most_age, target, most_age
         self.collections = self.survived = self.copied = self.promoted = self.overflows = self.peak = 0
         self.in_eden, self.ages, self.old, self.dead, self.used = [], {}, set(), set(), [0, 0, 0]  # of eden, survivors, old
@@ -29,8 +27,12 @@ class Serial:
                 self.put(o)
         self.dead_old = sum(o.size for o in world.objects if o.number in self.old and o.number in self.dead)
 
+    def make_spaces(self, young, ratio):
+        self.survivor = max(young // (ratio + 2) // UNIT * UNIT, UNIT)
+        self.eden = self.largest = young - 2 * self.survivor
+
     def put(self, o):
-        if o.size > self.eden:
+        if o.size > self.largest:
             self.old.add(o.number)
             self.used[2] += o.size
         else:
@@ -65,6 +67,22 @@ class Serial:
             if total > self.survivor * self.target // 100:
                 break
         self.threshold = min(age, self.most_age)
+
+
+class Regions(Serial):
+    """The same with regions, as G1's: survivors take whole ones, the others are eden; what is larger than half a region is born old."""
+
+    def __init__(self, world, young, region, ratio, most_age, target):
+        self.region, self.count = region, young // region
+        self.most_survivors = -(-self.count // ratio)
+        super().__init__(world, young, ratio, most_age, target)
+
+    def make_spaces(self, _young, _ratio):
+        self.survivor, self.eden, self.largest = self.most_survivors * self.region, self.count * self.region, self.region // 2
+
+    def collect(self):
+        super().collect()
+        self.eden = (self.count - min(-(-self.used[1] // self.region), self.most_survivors)) * self.region
 
 
 def least_heap(world, young, eden):
@@ -107,3 +125,25 @@ def simulated_generations(case):
     for name in ("collections", "survived", "copied", "promoted", "dead_old", "peak"):
         case.same(f"{name} in a heap of 1 GiB", limited[name], row[name])
     case.same("full collections", (limited["heap"], limited["full_collections"]), (1 << 30, 0))
+
+
+class HugeWorld(World):
+    scale = 2000
+
+
+@check
+def simulated_regions(case):
+    world = case.world = HugeWorld(case.seed)
+    if world.same_tick or world.big_sizes or not world.objects:
+        return False
+    case.trace = case.make(world, "huge.step")
+    region, ratio = case.chance.choice([1, 2]) << 20, case.chance.choice([2, 4, 8])
+    young, most_age = region * case.chance.randint(3, 8), case.chance.choice([15, 2, 1])
+    found = case.json("simulate", "--json", f"--young-regions={young}", f"--region-size={region}", f"--survivor-ratio={ratio}", f"--max-tenuring={most_age}", case.trace)
+    case.same("region", found["options"]["region"], region)
+    [row] = found["regions"]
+    model = Regions(world, young, region, ratio, most_age, 50)
+    case.same("it overflows", row["overflows"] > 0, model.overflows > 0)
+    if not model.overflows:  # what is promoted early leaves more regions to eden
+        case.same("collections and bytes", (row["collections"], row["survived"], row["copied"], row["promoted"], row["dead_old"], row["peak"]),
+                  (model.collections, model.survived, model.copied, model.promoted, model.dead_old, model.peak))

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import checks  # noqa: E402
@@ -111,8 +112,8 @@ def try_seed(arguments, seed, counts):
             case.world, case.trace = World(seed), case.path("trace.step")
             try:
                 counts[name] = counts.get(name, 0) + (checks.CHECKS[name](case) is not False)
-            except (Differs, subprocess.TimeoutExpired) as fault:
-                keep(arguments, case, name, fault)
+            except Exception as fault:  # what a check does not expect is a difference, too
+                keep(arguments, case, name, fault if isinstance(fault, (Differs, subprocess.TimeoutExpired)) else traceback.format_exc())
                 good = False
         return good
 

@@ -350,3 +350,34 @@ def watch_selected(case):
     case.near("seconds", rates["seconds"], world.end * TICK / 1e9, 1e-5)
     for name in ("allocated_bytes", "allocated_objects", "freed_objects"):
         case.near(f"{name} a second", rates[name], found["total"][name] / (world.end * TICK / 1e9), 1e-4, 1e-3)
+
+
+@check
+def compare_calls(case):
+    """Calls, exceptions and times of the program and of each method; mean lifetimes."""
+    other = World(case.seed + 1000003)
+    path = case.make(other, "other.step")
+    found = case.json("compare", "--json", "--top=0", "--exact", "--by=method", case.trace, path)
+    sides, lives = [], []
+    for world in (case.world, other):
+        rows = by_method(world, call_times(world))
+        sides.append({f"{name}{descriptor}": row for (name, descriptor), row in rows.items()})
+        ages = [(o.died - o.born) * TICK for o in world.objects if o.died is not None]
+        lives.append(sum(ages) / len(ages) if ages else 0)
+    program = found["program"]
+    if all(sides):
+        for i, name in enumerate(("calls", "exceptions")):
+            row = program.get(name, {"before": 0, "after": 0})
+            case.same(name, (row["before"], row["after"]), tuple(sum(row[i] for row in rows.values()) for rows in sides))
+        own = program["own_time"]
+        for value, rows in zip((own["before"], own["after"]), sides):
+            case.near("own time", value, sum(row[3] for row in rows.values()) * TICK, 1e-6)
+    if all(lives):
+        for value, wanted in zip((program["lifetime"]["before"], program["lifetime"]["after"]), lives):
+            case.near("mean lifetime", value, wanted, 1e-5, 1)
+    if not all(sides):
+        return False
+    for row in found["methods"]:
+        for i, name in enumerate(("calls", "exceptions", "time", "own_time")):
+            both = tuple(rows.get(row["method"], (0,) * 4)[i] * (TICK if i > 1 else 1) for rows in sides)
+            case.same(f"{name} of {row['method']}", (row[name]["before"], row[name]["after"]) if name in row else (0, 0), both)

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules without a model: one trace in two forms has the same numbers."""
+import csv
+import io
+import re
 
 from graphs import choose_graph, graph_case
 from moments import totals
-from registry import check
+from registry import check, choose_moment
 from world import World
 
 
@@ -113,3 +116,30 @@ def text_and_back(case):
     if not case.world.loaders:
         case.same("classes", *({k: v for k, v in part.items() if any(v)} for part in sums))
     case.same("calls", sum(row["calls"] for row in found["methods"]), sum(row["calls"] for row in wanted["methods"]))
+
+
+@check
+def csv_and_text(case):
+    """The forms of a table have the same rows: JSON, CSV, and the numbers of the text."""
+    axes, moment = case.chance.choice(["class", "class+site", "site", "thread"]), choose_moment(case)
+    words = ("heap", "--top=0", "--depth=0", f"--by={axes}", f"--at={moment}", case.trace)
+    rows = case.json(*words, "--json")["rows"]
+    wanted = [(row["objects"], row["bytes"], *([row["class"]] if "class" in axes else []), *([";".join(row["site"])] if "site" in axes else [])) for row in rows]
+    found = [(int(row["objects"]), int(row["bytes"]), *([row["class"]] if "class" in axes else []), *([row["site"]] if "site" in axes else []))
+             for row in csv.DictReader(io.StringIO(case.run(*words, "--csv")))]
+    if "site" in axes:  # (no stack) of CSV is no frame
+        found, wanted = ([(*row[:-1], "" if row[-1] in ("(no stack)", "") else row[-1]) for row in part] for part in (found, wanted))
+    case.same_rows("CSV", found, wanted)
+    text = [(int(objects), int(size)) for objects, size in re.findall(r"^ *(\d+) +(\d+) +[\d.]+  ", case.run(*words), re.M)]
+    case.same_rows("text", text, [row[:2] for row in wanted])
+
+
+@check
+def csv_of_sql(case):
+    query = case.chance.choice(["select * from objects", "select * from frees", "select * from collections", "select * from sites", "select * from calls"])
+    rows = case.json("sql", "--json", case.trace, query + " order by 1")
+    found = list(csv.reader(io.StringIO(case.run("sql", "--csv", case.trace, query + " order by 1"))))
+    wanted = [["" if value is None else str(value) for value in row.values()] for row in rows]
+    case.same("rows", found[1:], wanted)
+    if rows:
+        case.same("columns", found[0], list(rows[0]))

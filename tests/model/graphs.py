@@ -61,18 +61,17 @@ def retained(case):
     world, by = case.world, case.chance.choice(["class", "site", "object"])
     if by == "site" and not world.frames:
         return False
-    names = {"class": lambda o: world.class_name(o.kind), "object": lambda o: o.number,
-             "site": lambda o: " <- ".join(map(frame_text, world.stack(o.site))) or "?"}
+    names = {"class": lambda o: world.class_name(o.kind), "object": lambda o: o.number}
     found = case.json("heap", "--retained", "--json", "--top=0", "--depth=0", f"--by={by}", moment, case.trace)
     case.same("reached", (found["objects"], found["bytes"]), (len(graph.reached), graph.size(graph.reached)))
     says_moment(case, found, moment, "retained")
     case.same("by", found["by"], by)
     left = graph.objects - graph.reached
     case.same("not reached", (found["unreached_objects"], found["unreached_bytes"]), (len(left), graph.size(left)))
-    rows = [(row[by], row["retained_bytes"], row["bytes"], row["objects"]) for row in found["rows"]]
+    rows = [(tuple(row[by]) if by == "site" else row[by], row["retained_bytes"], row["bytes"], row["objects"]) for row in found["rows"]]
     if by == "site":  # of overloads and of frames of one text
         rows, wanted = joined(rows), joined([(name, *row) for name, row in graph.retained(lambda o: o.site).items()],
-                                            lambda site: " <- ".join(map(frame_text, world.stack(site))) or "?")
+                                            lambda site: tuple(map(frame_text, world.stack(site))))
         case.same_rows("sites", rows, wanted)
         return
     case.same_rows(by, rows, [(name, *row) for name, row in graph.retained(names[by]).items()])

@@ -34,7 +34,7 @@ static void put_head(const struct reference_distances *distances)
     fputs("            that existed before, or that no known thread allocated\n", stdout);
     printf("neighbours  %s", COUNT(all->neighbours));
     if (known > 0)
-        printf(" (%.1f %% of what is known)", 100.0 * (double) all->neighbours / (double) known);
+        printf(" (%.1f %% of the known ones)", 100.0 * (double) all->neighbours / (double) known);
     fputs(": the thread allocated nothing between the two\n", stdout);
 }
 
@@ -94,8 +94,8 @@ static void put_candidates(const struct reference_distances *distances, uint64_t
     for (size_t i = 0; i < distances->count; i++)
         count += is_candidate(&distances->rows[i]);
     size_t shown = table_shown(top, count), put = 0;
-    printf("\nCandidates for co-allocation: at least %u references, and %.0f %% of what is known,\n"
-           "are to a neighbour.\n",
+    printf("\nCandidates for co-allocation: at least %u references, and %.0f %% of the known "
+           "ones,\nare to a neighbour.\n",
            CANDIDATE_LEAST, 100 * CANDIDATE_SHARE);
     if (count > 0)
         printf("%12s %12s  %s\n", "neighbours", "bytes", "field or array -> class");

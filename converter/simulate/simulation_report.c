@@ -217,7 +217,7 @@ void simulation_print_text(const struct simulation *simulation)
         printf("existing   %s before the trace\n",
                quantity_of_bytes((double) simulation->existing).text);
     print_deaths(simulation);
-    printf("minimum    %s%s%s: the most that lived at one time\n", marks.bound,
+    printf("minimum    %s%s%s: the most live bytes at one time\n", marks.bound,
            *marks.bound != '\0' ? " " : "",
            quantity_of_bytes((double) simulation->peak_living).text);
     printf("least heap %s%s%s: -Xmx of Serial with room for that, and for its largest objects\n",

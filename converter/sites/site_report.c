@@ -98,10 +98,10 @@ static void put_collections(const struct site_report *report)
         return;
     printf("collected  %s time%s", quantity_of_count(count).text, plural(count));
     if (lives->young_bytes != 0)
-        printf(" by a model: each %s allocated\n",
+        printf(" by a model: after each %s allocated\n",
                quantity_of_bytes((double) lives->young_bytes).text);
     else if (count > 0)
-        printf(", each %s allocated on average\n",
+        printf(", after %s allocated on average\n",
                quantity_of_bytes((double) lives->born.bytes / (double) count).text);
     else
         putchar('\n');

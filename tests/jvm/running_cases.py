@@ -37,7 +37,7 @@ def read_once(session, states):
         require(not info["running"] or not after["running"] or "still runs" in errors,
                 f"{words} does not say that it runs: {errors}")
         require(result.returncode == (3 if errors else 0), f"{words} ends with {result.returncode}")
-        require("was killed" not in errors and "allocation is not there" not in errors,
+        require("was killed" not in errors and "allocation is missing" not in errors,
                 f"{words}: {errors}")
     states.append("whole" if whole else "running")
 

@@ -94,7 +94,7 @@ def judge_repeats(session, properties):
     require(share > 0.001, f"300 threads at few addresses do not repeat draws: {share}")
     near(row, "objects", MADE)
     for verb in ("stats", "heap", "leaks"):
-        require(b"repeat distances" in session.step(verb, "threads.step"), f"{verb} does not say that draws repeat")
+        require(b"repeat sampling distances" in session.step(verb, "threads.step"), f"{verb} does not say that draws repeat")
 
 
 def sampled_estimates(session):

@@ -82,7 +82,7 @@ def frames_of(session):
     return info["properties"]["internals"]
 
 
-MISREAD = b"a call stack was not what the JVM says"
+MISREAD = b"a call stack differed from the JVM's"
 
 
 def stack_walk_proof(session):

@@ -154,7 +154,7 @@ def paths():
     for name in 'Node[]', 't.Node[]', 'Node', 't.Node':
         assert run('paths', 'in.step', '--class', name).stdout.startswith('paths at end'), name
     told = run('paths', 'in.step', '--class', 't.Noed', code=1)
-    assert "'t.Noed'; did you mean 't/Node'?" in told.stderr and told.stdout == '', told
+    assert "'t.Noed'; did you mean 't.Node'?" in told.stderr and told.stdout == '', told
     for by in 'class', 'site', 'object':
         valid('retained', run('heap', '--retained', 'in.step', '--by', by, '--json').stdout)
     valid('deaths', run('deaths', 'in.step', '-o', 'out.step', '--json').stdout)

@@ -11,13 +11,13 @@ usage() {
 usage: scripts/fresh.sh [--directory DIRECTORY] WAY...
   WAY  demo, packages, cmake, tarball: the commands that follow <!-- fresh: WAY --> in the pages
        test: scripts/test.sh --quick
-Each way gets an empty system of its own (debootstrap, git, a clone of HEAD; as root) below DIRECTORY, /var/tmp/steptrace-fresh
+Each way gets an empty system of its own (debootstrap, git, a clone of HEAD; as root) below DIRECTORY, a new one in /var/tmp
 by default, which is removed afterwards. The tarball of the last way is tried in the next Debian
 release, too. Exit status 77: this is not root, or no mirror answers.
 END
 }
 
-directory=/var/tmp/steptrace-fresh
+directory=''
 if [ "${1:-}" = --directory ]; then
     directory=${2:?--directory needs a name}
     shift 2
@@ -38,6 +38,8 @@ skip() {
 # All mounts are in a mount namespace of their own, all processes in a PID namespace: none is left.
 if [ -z "${STEPTRACE_FRESH:-}" ]; then
     unshare --mount --pid --fork true 2>/dev/null || skip "namespaces are not allowed here"
+    # A name that others can foresee could be theirs already.
+    [ -n "$directory" ] || directory=$(mktemp -d /var/tmp/steptrace-fresh.XXXXXX)
     STEPTRACE_FRESH=1 exec unshare --mount --pid --fork --kill-child --propagation private "$0" --directory "$directory" "$@"
 fi
 

@@ -13,7 +13,7 @@ usage: scripts/jdk-tests.sh [OPTION]... [GROUP...]
   --build BUILD     a build of this tree (build-gcc)
   --options LIST    options of the agent, without file= (events=all)
   --time SECONDS    the limit of each group, for each of its two runs (1800)
-  --directory DIR   for sources, jtreg and results (/var/tmp/steptrace-jdk-tests; 1 GB)
+  --directory DIR   for sources, jtreg and results (~/.cache/steptrace/jdk-tests; 1 GB)
   --suite NAME      the Debian release whose source package openjdk-N is taken (this machine's; sid has the newest)
   --keep            keeps the traces in DIR
 Source package and jtreg come from the mirrors of this machine's apt; nothing is installed. Exit status 0: each test that
@@ -22,7 +22,7 @@ passed without the agent passed with it, or is one of those that no agent can pa
 END
 }
 
-java=/usr/lib/jvm/java-17-openjdk-amd64 build=$top/build-gcc directory=/var/tmp/steptrace-jdk-tests suite='' rest=()
+java=/usr/lib/jvm/java-17-openjdk-amd64 build=$top/build-gcc directory=${XDG_CACHE_HOME:-$HOME/.cache}/steptrace/jdk-tests suite='' rest=()
 while [ $# -gt 0 ]; do
     case $1 in
         --help) usage && exit 0 ;;

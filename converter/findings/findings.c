@@ -93,8 +93,12 @@ static uint32_t place_of_site(const struct heap_sites *sites, uint32_t site,
 
 static struct finding *add(struct findings *out, enum finding_kind kind)
 {
+    static const char *const verbs[FINDING_KINDS] = {[FINDING_ALLOCATES] = "heap",
+                                                     [FINDING_GROWS] = "leaks",
+                                                     [FINDING_DIES] = "lifetimes",
+                                                     [FINDING_HEAP] = "simulate"};
     struct finding *finding = &out->items[out->count++];
-    *finding = (struct finding){.kind = kind};
+    *finding = (struct finding){.kind = kind, .verb = verbs[kind], .options = ""};
     return finding;
 }
 
@@ -212,7 +216,10 @@ static void find_allocated(const struct findings_pass *pass, const struct heap_s
     if (!is_large(most, pass))
         return;
     name_place(names, most, class, at);
-    snprintf(add(out, FINDING_ALLOCATES)->text, FINDING_TEXT,
+    struct finding *finding = add(out, FINDING_ALLOCATES);
+    finding->options =
+        most->place != 0 ? " --at=end --allocated --tree=bottom-up" : " --at=end --allocated";
+    snprintf(finding->text, FINDING_TEXT,
              "Allocates most: %s%s, %s in %s object%s, %.0f %% of all bytes.", class, at,
              quantity_of_bytes((double) most->born.bytes).text,
              quantity_of_count(most->born.objects).text, plural(most->born.objects),
@@ -551,11 +558,36 @@ bool findings_make(const struct findings_evidence *evidence, struct findings *ou
     return ok;
 }
 
-void findings_print(const struct findings *findings)
+/* Prints a word of a command as a shell reads it. */
+static void print_word(const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,:@%";
+    bool is_plain = word[strspn(word, plain)] == '\0';
+    fputs(is_plain ? "" : "'", stdout);
+    while (*word != '\0') {
+        size_t length = strcspn(word, "'");
+        print_shown((struct step_bytes){(const uint8_t *) word, length}, stdout);
+        word += length;
+        if (*word == '\'') {
+            fputs("'\\''", stdout);
+            word++;
+        }
+    }
+    fputs(is_plain ? "" : "'", stdout);
+}
+
+void findings_print(const struct findings *findings, const char *path)
 {
     for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->items[i];
         fputs("- ", stdout);
-        print_shown_text(findings->items[i].text, stdout);
+        print_shown_text(finding->text, stdout);
+        putchar('\n');
+        if (finding->verb == NULL || path == NULL)
+            continue;
+        printf("  $ steptrace %s%s ", finding->verb, finding->options);
+        print_word(path);
         putchar('\n');
     }
     if (findings->count > 0)

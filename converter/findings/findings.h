@@ -29,7 +29,8 @@ enum { FINDING_TEXT = 2048 };
 
 struct finding {
     enum finding_kind kind;
-    char text[FINDING_TEXT]; /* may have bytes of the trace */
+    char text[FINDING_TEXT];    /* may have bytes of the trace */
+    const char *verb, *options; /* of the command that shows more; NULL: none */
 };
 
 struct findings {
@@ -83,8 +84,9 @@ struct findings_evidence {
 
 /* Returns false if memory runs out. */
 bool findings_make(const struct findings_evidence *evidence, struct findings *out);
-/* Prints the sentences as lines of a list; nothing if there are none. */
-void findings_print(const struct findings *findings);
+/* Prints the sentences as lines of a list, each with the command that shows more of the trace at
+ * `path` (NULL: none); nothing if there are none. */
+void findings_print(const struct findings *findings, const char *path);
 struct json_output;
 /* Writes the member "findings": objects with "kind" and "text". */
 void findings_put_json(const struct findings *findings, struct json_output *json);

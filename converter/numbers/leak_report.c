@@ -117,7 +117,7 @@ static void print_head(const struct leak_report *report)
     printf(", after %zu collection%s%s\n", report->tracker->time_count,
            plural(report->tracker->time_count), is_sampled(report) ? " that freed samples" : "");
     if (report->tracker->heap.left_out > 0)
-        printf("existing  %s object%s that existed before the trace left out (--existing)\n",
+        printf("existing  %s object%s: before recording began, not counted (--existing)\n",
                quantity_of_count(report->tracker->heap.left_out).text,
                plural(report->tracker->heap.left_out));
     else if (report->lacks_existing)

@@ -136,7 +136,7 @@ static enum step_status print(const struct stats_options *options, const char *p
     if (status != STEP_STATUS_OK)
         return status;
     if (!options->json)
-        findings_print(&findings);
+        findings_print(&findings, strcmp(path, "-") != 0 ? path : NULL);
     return print_numbers(&report, options->json) ? STEP_STATUS_OK : no_memory(error);
 }
 

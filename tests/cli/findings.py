@@ -6,6 +6,8 @@ import json
 import os
 import pathlib
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -125,15 +127,29 @@ def run(*words):
     return subprocess.run(words, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
+# what the command after a finding prints
+EVIDENCE = {'allocates': r'Planted\.java:\d+|type \[', 'grows': r'Planted\.java:\d+', 'dies': r'Planted\.java:\d+', 'heap': 'least heap'}
+
+
+def show(line):
+    """What the command of a finding prints, as a shell takes it."""
+    words = shlex.split(line)
+    if words[:2] != ['$', 'steptrace']:
+        sys.exit(f'{line!r} is no command')
+    return run(STEPTRACE, *words[2:])
+
+
 def findings_of(name, options, java_options):
     run(STEPTRACE, 'record', f'--agent={AGENT}', '-O', 'overwrite=yes', *options, '-o', 'run.step', '--',
         f'{JAVA}/bin/java', '-XX:+UseSerialGC', *java_options, '-cp', '.', name)
+    shutil.copy('run.step', "it's run.step")
     found = json.loads(run(STEPTRACE, 'stats', '--json', 'run.step'))['findings']
-    lines = [line[2:] for line in run(STEPTRACE, 'stats', 'run.step').splitlines() if line.startswith('- ')]
+    told = run(STEPTRACE, 'stats', "it's run.step").splitlines()
+    lines = [line[2:] for line in told if line.startswith('- ')]
     run(STEPTRACE, 'report', 'run.step', '-o', 'page.html')
     page = pathlib.Path('page.html').read_text(encoding='utf-8')
     shown = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])['findings']
-    return found, lines, shown
+    return found, lines, shown, [show(line) for line in told if line.startswith('  $ ')]
 
 
 def main():
@@ -141,12 +157,15 @@ def main():
     pathlib.Path('Planted.java').write_text(SOURCE, encoding='utf-8')
     run(f'{JAVA}/bin/javac', 'Planted.java')
     for name, options, java_options, wanted in CASES:
-        found, lines, shown = findings_of(name, options, java_options)
+        found, lines, shown, commands = findings_of(name, options, java_options)
         what = f'{name} {options}'
         if {one['kind'] for one in found} != set(wanted) or len(found) != len(wanted):
             faults.append(f'{what}: {found}, not {wanted}')
         if lines != [one['text'] for one in found] or [one['kind'] for one in shown] != [one['kind'] for one in found]:
             faults.append(f'{what}: the text has {lines}, the page {shown}, JSON {found}')
+        evidence = [EVIDENCE[one['kind']] for one in found if one['kind'] in EVIDENCE]
+        if len(evidence) != len(commands) or not all(re.search(text, output) for text, output in zip(evidence, commands)):
+            faults.append(f'{what}: the commands print {commands}, not {evidence}')
         faults += [f'{what}: {one["text"]!r} has no {wanted[one["kind"]]!r}' for one in found
                    if one['kind'] in wanted and re.search(wanted[one['kind']], one['text']) is None]
     sys.exit('\n'.join(faults) or 0)

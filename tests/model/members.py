@@ -121,6 +121,8 @@ def leaks_heads(case):
     case.same("limits", (found["trace"], found["least_survived"], found["least_age_ns"]), (case.trace, least, age))
     living = [o for o in world.objects if o.died is None and not o.existing]
     case.same("at end", (found["at_end"]["objects"], found["at_end"]["bytes"]), totals(living))
+    case.same("existing", found["existing_left_out"], sum(o.existing for o in world.objects))
+    case.same("existing with --existing", case.json("leaks", "--json", "--existing", case.trace)["existing_left_out"], 0)
 
 
 def power_histogram(values):

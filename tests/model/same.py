@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules without a model: one trace in two forms has the same numbers."""
+import collections
 import csv
 import io
 import re
@@ -120,12 +121,23 @@ def text_and_back(case):
 
 @check
 def csv_and_text(case):
-    """The forms of a table have the same rows: JSON, CSV, and the numbers of the text."""
+    """The forms of a table have the same rows: JSON, CSV, where names of two classes have their loaders, and the numbers of the text."""
     axes, moment = case.chance.choice(["class", "class+site", "site", "thread"]), choose_moment(case)
     words = ("heap", "--top=0", "--depth=0", f"--by={axes}", f"--at={moment}", case.trace)
     rows = case.json(*words, "--json")["rows"]
-    wanted = [(row["objects"], row["bytes"], *([row["class"]] if "class" in axes else []), *([";".join(row["site"])] if "site" in axes else [])) for row in rows]
-    found = [(int(row["objects"]), int(row["bytes"]), *([row["class"]] if "class" in axes else []), *([row["site"]] if "site" in axes else []))
+    loaders = collections.defaultdict(set)
+    for row in rows if "class" in axes else []:
+        loaders[row["class"]].add(row["loader"])
+
+    def shown(row):
+        return f"{row['class']} (loader {row['loader']})" if len(loaders[row["class"]]) > 1 else row["class"]
+
+    def of_csv(name):
+        bare = re.sub(r" \(loader \d+\)$", "", name)
+        return name if len(loaders[bare]) > 1 else bare
+
+    wanted = [(row["objects"], row["bytes"], *([shown(row)] if "class" in axes else []), *([";".join(row["site"])] if "site" in axes else [])) for row in rows]
+    found = [(int(row["objects"]), int(row["bytes"]), *([of_csv(row["class"])] if "class" in axes else []), *([row["site"]] if "site" in axes else []))
              for row in csv.DictReader(io.StringIO(case.run(*words, "--csv")))]
     if "site" in axes:  # (no stack) of CSV is no frame
         found, wanted = ([(*row[:-1], "" if row[-1] in ("(no stack)", "") else row[-1]) for row in part] for part in (found, wanted))

@@ -6,6 +6,7 @@ import os
 
 import estimates_of
 import heaps
+import leaks_of
 from figures import rows_of
 from moments import Moment
 from registry import SIGNS, check
@@ -249,3 +250,22 @@ def sampled_ring(case):
 def rows_of_path(case, name):
     found = case.json("sql", "--json", name, "select size, born, coalesce(died, -1) as died from objects")
     return [tuple(row.values()) for row in found]
+
+
+@check
+def sampled_leaks(case):
+    """What survived, by class: samples, and what they stand for."""
+    world, least = sampled_case(case), case.chance.choice([1, 2, 3])
+    found = case.json("leaks", "--json", "--top=0", f"--survived={least}", "--older-than=0", "--by=class", case.trace)
+    says_valid(case, found)
+    living = [o for o in world.objects if o.died is None and not o.existing]
+    kept = [o for o in living if leaks_of.survived(world, o) >= least]
+    for name, objects in (("at_end", living), ("survived", kept)):
+        case.same(f"{name} samples", found[name]["samples"], len(objects))
+        close(case, f"{name} live objects", members(found[name], "objects"), estimates_of.of_objects(world, objects, world.objects), is_loose(world))
+        close(case, f"{name} live bytes", members(found[name], "bytes"), estimates_of.of_bytes(objects))
+    for (name,), objects in heaps.grouped(world, kept, ("class",)).items():
+        [row] = [row for row in found["rows"] if (row["class"], row["loader"]) == name]
+        case.same(f"samples of {name}", row["samples"], len(objects))
+        close(case, f"{name} live objects", members(row, "objects"), estimates_of.of_objects(world, objects, world.objects, name[0]), is_loose(world))
+        close(case, f"{name} live bytes", members(row, "bytes"), estimates_of.of_bytes(objects))

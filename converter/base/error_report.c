@@ -131,3 +131,21 @@ void print_shown_lines(const char *text, FILE *out)
             fputc(*text++, out);
     }
 }
+
+void print_shown_word(const char *word, FILE *out)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,:@%";
+    bool is_plain = word[strspn(word, plain)] == '\0';
+    fputs(is_plain ? "" : "'", out);
+    while (*word != '\0') {
+        size_t length = strcspn(word, "'");
+        print_shown((struct step_bytes){(const uint8_t *) word, length}, out);
+        word += length;
+        if (*word == '\'') {
+            fputs("'\\''", out);
+            word++;
+        }
+    }
+    fputs(is_plain ? "" : "'", out);
+}

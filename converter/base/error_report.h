@@ -50,6 +50,8 @@ void print_shown(struct step_bytes text, FILE *out);
 void print_shown_text(const char *text, FILE *out);
 /* The same, but newlines and tabs are kept. */
 void print_shown_lines(const char *text, FILE *out);
+/* The same of a word of a command, in quotes where a shell would read it as something else. */
+void print_shown_word(const char *word, FILE *out);
 /* Prints a label in the first column of `steptrace info`. */
 void print_shown_label(const char *label, FILE *out);
 

@@ -558,25 +558,6 @@ bool findings_make(const struct findings_evidence *evidence, struct findings *ou
     return ok;
 }
 
-/* Prints a word of a command as a shell reads it. */
-static void print_word(const char *word)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,:@%";
-    bool is_plain = word[strspn(word, plain)] == '\0';
-    fputs(is_plain ? "" : "'", stdout);
-    while (*word != '\0') {
-        size_t length = strcspn(word, "'");
-        print_shown((struct step_bytes){(const uint8_t *) word, length}, stdout);
-        word += length;
-        if (*word == '\'') {
-            fputs("'\\''", stdout);
-            word++;
-        }
-    }
-    fputs(is_plain ? "" : "'", stdout);
-}
-
 void findings_print(const struct findings *findings, const char *path)
 {
     for (size_t i = 0; i < findings->count; i++) {
@@ -587,7 +568,7 @@ void findings_print(const struct findings *findings, const char *path)
         if (finding->verb == NULL || path == NULL)
             continue;
         printf("  $ steptrace %s%s ", finding->verb, finding->options);
-        print_word(path);
+        print_shown_word(path, stdout);
         putchar('\n');
     }
     if (findings->count > 0)

@@ -38,14 +38,15 @@ uint32_t heap_sites_put(struct heap_sites *sites, const struct heap_site *site)
 {
     uint32_t hash = hash_of(site), number;
     STEP_INDEX_EACH (&sites->index, hash, number)
-        if (memcmp(&sites->items[number], site, sizeof *site) == 0)
+        if (memcmp(&sites->items[number], site, offsetof(struct heap_site, depth)) == 0)
             return number;
     number = (uint32_t) sites->count;
     if (sites->count > UINT32_MAX / 4 ||
         !STEP_MAKE_ROOM(sites->items, sites->capacity, sites->count + 1) ||
         !step_index_add(&sites->index, hash, number))
         return 0;
-    sites->items[sites->count++] = *site;
+    sites->items[sites->count] = *site;
+    sites->items[sites->count++].depth = sites->items[site->parent].depth + 1;
     return number;
 }
 
@@ -76,7 +77,7 @@ uint32_t heap_sites_of_frame_slowly(struct heap_sites *sites, uint32_t frame)
         const struct trace_frame *named = trace_frame_of(sites->names, sites->chain[count]);
         uint32_t *known = id_table_get(&sites->frames, sites->chain[count]);
         site = heap_sites_put(
-            sites, &(struct heap_site){site, named->method_id, named->line, named->bytecode});
+            sites, &(struct heap_site){site, named->method_id, named->line, named->bytecode, 0});
         if (known == NULL || site == 0)
             return 0;
         *known = site;
@@ -89,14 +90,6 @@ uint32_t heap_sites_put_place(struct heap_sites *places, const struct heap_site 
     struct heap_site place = *site;
     place.parent = 0;
     return heap_sites_put(places, &place);
-}
-
-size_t heap_sites_depth(const struct heap_sites *sites, uint32_t site)
-{
-    size_t depth = 0;
-    for (; site != 0; site = sites->items[site].parent)
-        depth++;
-    return depth;
 }
 
 struct frame_place heap_site_place(const struct heap_sites *sites, const struct heap_site *site)

@@ -24,6 +24,7 @@ struct heap_site {
     uint32_t method_id;
     uint32_t line;     /* 0: unknown */
     uint32_t bytecode; /* 1 + bytecode index, if the line is unknown or with places=bytecode */
+    uint32_t depth;    /* of the root: 0; heap_sites_put() sets it */
 };
 
 struct heap_sites {
@@ -56,7 +57,10 @@ static inline uint32_t heap_sites_of_frame(struct heap_sites *sites, uint32_t fr
 }
 
 /* Returns the number of sites from this one to the root, excluding the root. */
-size_t heap_sites_depth(const struct heap_sites *sites, uint32_t site);
+static inline size_t heap_sites_depth(const struct heap_sites *sites, uint32_t site)
+{
+    return sites->items[site].depth;
+}
 
 /* Writes "java/util/HashMap.resize:702", truncated to `out_size`.  Returns the length. */
 size_t heap_site_print(const struct heap_sites *sites, uint32_t site, char *out, size_t out_size);

@@ -31,6 +31,7 @@ struct stepfile_sink {
     struct id_table methods;
     struct id_table threads;
     struct id_table frames;
+    struct frame_chain chain;
     bool is_part;             /* the output is a selection: some allocations may be missing */
     struct object_table live; /* if so, the objects whose allocation was written */
 };
@@ -79,32 +80,29 @@ static uint64_t method_id(struct stepfile_sink *sink, uint32_t id)
     return *known;
 }
 
-/* Defines parents first, by walking the chain from its end. */
+/* Callers come first. */
 static uint64_t frame_id(struct stepfile_sink *sink, uint32_t id)
 {
-    uint64_t *known = NULL;
-    while (id != 0) {
-        uint32_t undefined = id;
-        for (uint32_t at = id; at != 0;
-             at = trace_frame_of(&sink->base.source->names, at)->parent) {
-            known = id_table_get(&sink->frames, at);
-            if (known == NULL || *known != 0)
-                break;
-            undefined = at;
-        }
-        known = id_table_get(&sink->frames, undefined);
-        if (known == NULL || *known != 0)
-            break;
-        const struct trace_frame *frame = trace_frame_of(&sink->base.source->names, undefined);
-        uint64_t *parent = id_table_find(&sink->frames, frame->parent);
-        struct step_java_frame entry = {.parent = parent != NULL ? *parent : 0,
-                                        .method = method_id(sink, frame->method_id),
-                                        .line = frame->line,
-                                        .bytecode = frame->bytecode};
+    const struct trace_names *names = &sink->base.source->names;
+    struct frame_chain *chain = &sink->chain;
+    if (!frame_chain_find(chain, names, &sink->frames, id))
+        return 0;
+    while (chain->count > 0) {
+        uint32_t at = chain->ids[--chain->count];
+        const struct trace_frame *frame = trace_frame_of(names, at);
+        const uint64_t *parent = id_table_find(&sink->frames, frame->parent);
+        const struct step_java_frame entry = {.parent = parent != NULL ? *parent : 0,
+                                              .method = method_id(sink, frame->method_id),
+                                              .line = frame->line,
+                                              .bytecode = frame->bytecode};
+        uint64_t *known = id_table_get(&sink->frames, at);
+        if (known == NULL)
+            return 0;
         step_java_frame_define(sink->writer, &entry, known);
-        if (*known == 0 || undefined == id)
-            break;
+        if (*known == 0)
+            return 0;
     }
+    const uint64_t *known = id_table_find(&sink->frames, id);
     return known != NULL ? *known : 0;
 }
 
@@ -316,6 +314,7 @@ static void reset(struct trace_sink *base)
     id_table_reset(&sink->methods);
     id_table_reset(&sink->threads);
     id_table_reset(&sink->frames);
+    free(sink->chain.ids);
     object_table_reset(&sink->live);
 }
 

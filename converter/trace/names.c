@@ -7,6 +7,7 @@
 
 #include "converter/base/name_index.h"
 #include "converter/trace/source_map.h"
+#include "format/core/grow.h"
 
 #define CHUNK_BYTES ((size_t) 65536)
 
@@ -142,6 +143,22 @@ const struct trace_frame *trace_frame_of(const struct trace_names *names, uint32
     static const struct trace_frame unknown_frame = {0};
     const struct trace_frame *entry = id_table_find(&names->frames, id);
     return entry != NULL && entry->known ? entry : &unknown_frame;
+}
+
+bool frame_chain_find(struct frame_chain *chain, const struct trace_names *names,
+                      const struct id_table *written, uint32_t id)
+{
+    chain->count = 0;
+    for (uint32_t at = id, before = UINT32_MAX; at != 0 && at < before;
+         before = at, at = trace_frame_of(names, at)->parent) {
+        const uint64_t *entry = id_table_find(written, at);
+        if (entry != NULL && *entry != 0)
+            break;
+        if (!STEP_MAKE_ROOM(chain->ids, chain->capacity, chain->count + 1))
+            return false;
+        chain->ids[chain->count++] = at;
+    }
+    return true;
 }
 
 const struct trace_thread *trace_thread_of(const struct trace_names *names, uint32_t id)

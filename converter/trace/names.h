@@ -95,6 +95,17 @@ uint32_t trace_names_thread(struct trace_names *names, struct name_index *index,
 const struct trace_class *trace_class_of(const struct trace_names *names, uint32_t id);
 const struct trace_method *trace_method_of(const struct trace_names *names, uint32_t id);
 const struct trace_frame *trace_frame_of(const struct trace_names *names, uint32_t id);
+
+/* Frames that a sink has to write, innermost first; the memory is used again. */
+struct frame_chain {
+    uint32_t *ids;
+    size_t count, capacity;
+};
+/* Sets `chain` to the frame and its callers, up to the first whose entry in `written` (uint64_t by
+ * id) is not 0.  Looks at each once, as a file may have stacks of any depth.  Returns false if
+ * memory runs out. */
+bool frame_chain_find(struct frame_chain *chain, const struct trace_names *names,
+                      const struct id_table *written, uint32_t id);
 const struct trace_thread *trace_thread_of(const struct trace_names *names, uint32_t id);
 
 /* Returns a line (0: unknown) or bytecode index of a method as a place in a source file. */

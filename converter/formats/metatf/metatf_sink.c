@@ -4,6 +4,7 @@
  * methods, threads and frames are in separate sections, and records refer to them by their offsets
  * there.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/arguments.h"
@@ -59,6 +60,7 @@ struct metatf_sink {
     struct metatf_writer *writer;
     bool is_part;              /* events are filtered: frees include their class */
     struct id_table places[4]; /* offsets in the sections, by number of the names; 0: not written */
+    struct frame_chain chain;
     enum step_status status;
     struct step_error error;
 };
@@ -126,33 +128,27 @@ static uint64_t thread_place(struct metatf_sink *sink, uint32_t id)
     return write_entry(sink, slot, &event);
 }
 
-/* Parents come first: each iteration writes the outermost frame that has not been written. */
+/* Callers come first. */
 static uint64_t frame_place(struct metatf_sink *sink, uint32_t id)
 {
-    while (id != 0 && sink->status == STEP_STATUS_OK) {
-        uint32_t first = id;
-        uint64_t *slot = slot_of(sink, FRAMES, id);
-        if (slot == NULL || *slot != 0)
-            return slot != NULL ? *slot : 0;
-        for (uint32_t at = trace_frame_of(sink->names, id)->parent; at != 0 && at < first;
-             at = trace_frame_of(sink->names, at)->parent) {
-            slot = slot_of(sink, FRAMES, at);
-            if (slot == NULL || *slot != 0)
-                break;
-            first = at;
-        }
-        const struct trace_frame *frame = trace_frame_of(sink->names, first);
+    struct frame_chain *chain = &sink->chain;
+    if (!frame_chain_find(chain, sink->names, &sink->places[FRAMES], id))
+        sink->status = no_memory(&sink->error);
+    while (chain->count > 0 && sink->status == STEP_STATUS_OK) {
+        uint32_t at = chain->ids[--chain->count];
+        const struct trace_frame *frame = trace_frame_of(sink->names, at);
         const uint64_t *parent = id_table_find(&sink->places[FRAMES], frame->parent);
         struct step_java_metatf_event event = {.kind = STEP_JAVA_METATF_FRAMES_FRAME};
         event.as.frames_frame.parent = parent != NULL ? *parent : 0;
         event.as.frames_frame.method = method_place(sink, frame->method_id);
         event.as.frames_frame.line = frame->line;
         event.as.frames_frame.bytecode = frame->bytecode;
-        slot = slot_of(sink, FRAMES, first);
+        uint64_t *slot = slot_of(sink, FRAMES, at);
         if (slot != NULL)
             write_entry(sink, slot, &event);
     }
-    return 0;
+    const uint64_t *place = id_table_find(&sink->places[FRAMES], id);
+    return place != NULL && sink->status == STEP_STATUS_OK ? *place : 0;
 }
 
 static void put_object(struct metatf_sink *sink, const struct trace_event *event,
@@ -247,6 +243,7 @@ static void reset(struct trace_sink *base)
     metatf_writer_destroy(sink->writer);
     for (unsigned i = 0; i < TABLES; i++)
         id_table_reset(&sink->places[i]);
+    free(sink->chain.ids);
 }
 
 static void put_property(struct metatf_sink *sink, struct trace_text key, struct trace_text value)

@@ -156,7 +156,8 @@ def sampled_weights(case):
 def sampled_gates(case):
     """A rule holds only of the whole interval; of a biased JVM none is judged."""
     world = sampled_case(case, changes=False)
-    name = case.chance.choice(["", *[name for name, _ in world.classes if "$" not in name and "[" not in name]])
+    once = [name for name, count in collections.Counter(name for name, _ in world.classes).items() if count == 1]  # classes of one name have several sizes
+    name = case.chance.choice(["", *[name for name in once if "$" not in name and "[" not in name]])
     objects = [o for o in world.objects if not name or world.class_name(o.kind) == name]
     metric, kind = case.chance.choice([("allocated", "allocated"), ("allocated_objects", "allocated"), ("freed", "freed"),
                                        ("freed_objects", "freed"), ("alive_at_end", "live"), ("alive_at_end_objects", "live")])

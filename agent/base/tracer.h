@@ -66,6 +66,14 @@ struct session_references {
     uint64_t snapshot_due_ns; /* used by the reaper; 0: not set yet */
 };
 
+/* agent/deaths/reaper.c */
+struct session_deaths {
+    _Atomic bool reaped; /* engine=bytecode: the last search for dead objects is done */
+    /* Collections that ended before the dead of the one before were found: some of those have the
+     * time of the later one. */
+    _Atomic uint64_t joined;
+};
+
 /* agent/bytecode/new_objects.c */
 struct session_bytecode {
     uint64_t check_until;         /* until then objects may be known from the start snapshot */
@@ -107,7 +115,6 @@ struct session {
     struct live_stream *frees;  /* written by event_free() and event_free_many() only */
     pthread_mutex_t global_lock;
     struct session_stamps stamps;
-    _Atomic bool reaped;        /* engine=bytecode: the last search for dead objects is done */
     const char *incomplete;     /* why the trace misses most; NULL: it does not */
     const char *stacks_fault;   /* why call stacks may be wrong; NULL: they are not */
     const char *fallback;       /* why engine=jvmti was chosen instead; NULL: it was not */
@@ -127,6 +134,7 @@ struct session {
     struct stack_tree *stacks; /* NULL: allocations have no call stack */
     struct session_free_batch free_batch;
     struct session_references references;
+    struct session_deaths deaths;
     struct session_bytecode bytecode;
     struct session_drain drain;
     _Atomic bool published; /* probes can find the session: it must not end before that */

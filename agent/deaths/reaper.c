@@ -19,6 +19,7 @@
 #include "agent/events/engine.h"
 #include "agent/events/events.h"
 #include "agent/events/last_words.h"
+#include "agent/hotspot/headers.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/hold.h"
 #include "agent/records/threads.h"
@@ -32,7 +33,8 @@ struct reaper_pass {
     JNIEnv *jni;
     struct weak_table *table;
     bool slots_report;   /* result of sentinel_watch() */
-    uint64_t collection; /* collections begun when the entries were checked */
+    uint64_t collection; /* collections begun when the entries were checked, */
+    uint64_t ended;      /* and ended */
     uint64_t stamp;
     bool clears_in_pauses; /* set by the pass */
     size_t dead;
@@ -44,7 +46,14 @@ struct reaper_pass {
 #define PAUSE_POLL_NS 100000L
 #define BEHIND_PAGES 2048u
 #define BEHIND_COLLECTIONS 2u
+#define LATE_NS UINT64_C(50000000)
 
+static bool stops_to_clear; /* collector_clears_in_pauses() */
+/* When the last collection ended: the time, the pages so far, and how many of them came since the
+ * collection before, about. */
+static struct {
+    _Atomic uint64_t ended_ns, pages, between;
+} last_collection;
 /* State when the last completed pass began. */
 static _Atomic uint64_t passed_pages, passed_collections;
 /* Same, under the lock: the collections that had begun, and the session whose references it
@@ -72,16 +81,27 @@ static bool is_cleared(const struct reaper_pass *pass, jweak reference)
     return (*pass->jni)->IsSameObject(pass->jni, reference, NULL);
 }
 
-/* Waits for the end of a pause: what is cleared in it belongs to its collection. The wait is
- * bounded, since the JVM does not report a pause's end if events were switched off meanwhile. */
+static bool is_outdated(const struct reaper_pass *pass)
+{
+    collections_notice();
+    return atomic_load(&tracer.in_collection) ||
+           pass->collection != atomic_load(&tracer.collections_begun);
+}
+
+/* Waits for the end of a pause: what is cleared in it belongs to its collection. If one begins
+ * meanwhile, number and time would be of two. The wait is bounded, since the JVM does not report a
+ * pause's end if events were switched off meanwhile. */
 static void date_pass(struct reaper_pass *pass)
 {
     uint64_t from = clock_monotonic_ns();
-    while (atomic_load(&tracer.in_collection) && clock_monotonic_ns() - from < PATIENCE_NS)
-        reaper_pass_pause();
-    collections_notice();
-    pass->collection = atomic_load(&tracer.collections_begun);
-    pass->stamp = stamp_of_collection(pass->session);
+    do {
+        while (atomic_load(&tracer.in_collection) && clock_monotonic_ns() - from < PATIENCE_NS)
+            reaper_pass_pause();
+        collections_notice();
+        pass->collection = atomic_load(&tracer.collections_begun);
+        pass->ended = atomic_load(&tracer.collections);
+        pass->stamp = stamp_of_collection(pass->session);
+    } while (is_outdated(pass) && clock_monotonic_ns() - from < PATIENCE_NS);
 }
 
 static void bury(struct reaper_pass *pass)
@@ -94,11 +114,11 @@ static void bury(struct reaper_pass *pass)
     pass->dead = 0;
 }
 
-static bool is_outdated(const struct reaper_pass *pass)
+/* Where references are cleared while the program runs, a pause is not a collection. */
+static void note_joined(const struct reaper_pass *pass, uint64_t collections)
 {
-    collections_notice();
-    return atomic_load(&tracer.in_collection) ||
-           pass->collection != atomic_load(&tracer.collections_begun);
+    if (stops_to_clear)
+        atomic_fetch_add(&pass->session->deaths.joined, collections);
 }
 
 /* Returns true if the object is dead. `id` has the key above it. */
@@ -107,8 +127,10 @@ static bool look_at(struct reaper_pass *pass, jweak reference, uint64_t id)
     if (!is_cleared(pass, reference))
         return false;
     if (is_outdated(pass)) { /* a collection that began meanwhile may have cleared it */
+        uint64_t ended = pass->ended;
         bury(pass);
         date_pass(pass);
+        note_joined(pass, pass->ended - ended);
     }
     if (pass->session->finds_objects)
         identity_remove(pass->session, (uint32_t) (id >> WEAK_ID_BITS), id & WEAK_ID_MASK);
@@ -159,9 +181,11 @@ static void trim(JNIEnv *jni)
 static void reaper_pass_over(struct reaper_pass *pass)
 {
     uint64_t pages = atomic_load(&pass->table->pages);
-    uint64_t collections = atomic_load(&tracer.collections);
     date_pass(pass);
-    uint64_t begun = pass->collection;
+    uint64_t begun = pass->collection, ended = pass->ended;
+    uint64_t before = atomic_load(&passed_collections);
+    if (passed.session == pass->session->number && ended > before)
+        note_joined(pass, ended - before - 1);
     pass->clears_in_pauses = holds_are_good(pass->session);
     /* First the pages that threads fill, then those handed over: a page may be both. */
     struct weak_page *active = find_active(pass);
@@ -170,10 +194,10 @@ static void reaper_pass_over(struct reaper_pass *pass)
         if (!active->collected)
             look_at_page(pass, active);
     weak_table_pass(pass->table, look_at_page, pass);
-    if (collections != atomic_load(&passed_collections))
+    if (ended != before)
         trim(pass->jni);
     atomic_store(&passed_pages, pages);
-    atomic_store(&passed_collections, collections);
+    atomic_store(&passed_collections, ended);
     passed.begun = begun;
     passed.session = pass->session->number;
 }
@@ -196,6 +220,20 @@ static bool reaper_pass_is_behind(const struct weak_table *table)
            atomic_load_explicit(&tracer.collections, memory_order_relaxed) -
                    atomic_load_explicit(&passed_collections, memory_order_relaxed) >=
                BEHIND_COLLECTIONS;
+}
+
+/* Returns true if the program has made half of what it makes between two collections, and the dead
+ * of the last collection are not found yet, though it is not long ago. */
+static bool reaper_pass_is_late(const struct weak_table *table)
+{
+    if (!stops_to_clear ||
+        atomic_load_explicit(&tracer.collections, memory_order_relaxed) ==
+            atomic_load_explicit(&passed_collections, memory_order_relaxed) ||
+        atomic_load_explicit(&table->pages, memory_order_relaxed) -
+                atomic_load_explicit(&last_collection.pages, memory_order_relaxed) <
+            atomic_load_explicit(&last_collection.between, memory_order_relaxed) / 2)
+        return false;
+    return clock_monotonic_ns() - atomic_load(&last_collection.ended_ns) < LATE_NS;
 }
 
 /* A weak reference that is checked until it is cleared. */
@@ -252,12 +290,17 @@ static bool started;
 static pthread_mutex_t pass_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uintptr_t pass_owner; /* the thread that holds it; 0: none */
 
+static bool must_wait(void)
+{
+    return reaper_pass_is_behind(&reaper_table) || reaper_pass_is_late(&reaper_table);
+}
+
 void reaper_keep_pace(const struct session *session, const struct os_thread *os)
 {
-    if (!started || session->map->drop || !reaper_pass_is_behind(&reaper_table))
+    if (!started || session->map->drop || !must_wait())
         return;
     uint64_t from = clock_monotonic_ns();
-    for (int i = 0; i < PACE_STEPS && reaper_pass_is_behind(&reaper_table) && !tracer.dying; i++)
+    for (int i = 0; i < PACE_STEPS && must_wait() && !tracer.dying; i++)
         nanosleep(&(struct timespec){0, PACE_STEP_NS}, NULL);
     live_note_wait(session->map, os->current != NULL ? os->current->id : 0,
                    clock_monotonic_ns() - from);
@@ -311,9 +354,9 @@ void reaper_pass(JNIEnv *jni, bool last)
     }
     struct session *session = probe_enter(&os);
     if (session != NULL) {
-        if (session->options.engine == ENGINE_BYTECODE && !atomic_load(&session->reaped)) {
+        if (session->options.engine == ENGINE_BYTECODE && !atomic_load(&session->deaths.reaped)) {
             canary_look(session, os, jni);
-            atomic_store(&session->reaped, last);
+            atomic_store(&session->deaths.reaped, last);
             if (session->keeps_references)
                 look_for_dead(pass, session, os, jni, last);
         }
@@ -539,6 +582,7 @@ bool reaper_start(JNIEnv *jni)
         return false;
     }
     sentinel_make(jni);
+    stops_to_clear = collector_clears_in_pauses();
     started = true;
     return true;
 }
@@ -549,6 +593,17 @@ void reaper_thread_ended(struct os_thread *os)
     if (page != NULL)
         weak_table_hand_over(&reaper_table, page);
     recycle_thread_ended(os);
+}
+
+void reaper_collection_ended(void)
+{
+    uint64_t pages = atomic_load_explicit(&reaper_table.pages, memory_order_relaxed);
+    uint64_t between = pages - atomic_load(&last_collection.pages);
+    uint64_t usual = atomic_load(&last_collection.between) / 2;
+    atomic_store(&last_collection.between, between > usual ? between : usual);
+    atomic_store(&last_collection.pages, pages);
+    atomic_store(&last_collection.ended_ns, clock_monotonic_ns());
+    reaper_wake();
 }
 
 void reaper_wake(void)

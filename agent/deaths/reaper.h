@@ -21,12 +21,14 @@ bool agent_thread_start(JNIEnv *jni, const char *name, jvmtiStartFunction run, v
 bool reaper_start(JNIEnv *jni);
 /* Call when a native thread ends: passes its references to the reaper. */
 void reaper_thread_ended(struct os_thread *os);
-/* Wakes the reaper; called in the pause when a collection ends. */
 void reaper_wake(void);
+/* Wakes the reaper; called in the pause when a collection ends. */
+void reaper_collection_ended(void);
 /* Makes one pass, on the calling Java thread; `last`: of this session. */
 void reaper_pass(JNIEnv *jni, bool last);
-/* Called by a thread that has filled a page. Waits a little while the reaper is far behind the
- * program, unless the session never waits. */
+/* Called by a thread that has filled a page. Waits a little while the reaper is behind the program,
+ * unless the session never waits: it should have found the dead of a collection before the next
+ * begins, and must not be far behind. */
 void reaper_keep_pace(const struct session *session, const struct os_thread *os);
 /* Returns true if this thread is in a pass or has stopped passes: it must not request another. */
 bool reaper_is_mine(void);

@@ -19,6 +19,9 @@ static struct {
     const volatile int64_t *counters[COUNTERS];
     size_t counters_used;    /* 0: the JVM has no counters */
     _Atomic int64_t counted; /* at the end of the last known collection */
+    /* Pauses announced and not over: before JDK 21 an operation for the memory of classes announces
+     * its pause around those that the collector announces in it. */
+    _Atomic unsigned open;
 } watch = {.all_announced = true};
 
 static int64_t count(void)
@@ -41,6 +44,7 @@ static void find_counters(void)
 
 void collections_watch(void)
 {
+    atomic_store(&watch.open, 0); /* the end of a pause may have been missed */
     atomic_store(&watch.runs, true);
     atomic_store(&watch.all_announced, collector_announces_all());
     if (atomic_load(&watch.all_announced) && tracer.java_major < JAVA_SILENT_AT_DEATH)
@@ -108,24 +112,39 @@ void collections_are_silent(JNIEnv *jni)
         return;
     fall_silent();
     (*jni)->DeleteLocalRef(jni, class_find(jni, "java/lang/Object"));
+    atomic_store(&watch.open, 0);
     if (atomic_exchange(&tracer.in_collection, false))
         date();
 }
 
 void collection_begins(void)
 {
+    atomic_fetch_add(&watch.open, 1);
     atomic_store(&tracer.in_collection, true);
     holds_wait();
     atomic_fetch_add(&tracer.collections_begun, 1);
 }
 
-void collection_ends(void)
+/* The beginning of a pause is not reported while a session's events are switched on. */
+static bool is_last_open(void)
 {
-    date();
-    if (watch.counters_used != 0)
-        atomic_store(&watch.counted, count());
-    atomic_store(&tracer.in_collection, false);
+    unsigned open = atomic_load(&watch.open);
+    if (open != 0)
+        atomic_store(&watch.open, --open);
+    return open == 0;
+}
+
+bool collection_ends(void)
+{
+    bool over = is_last_open();
+    if (over) {
+        date();
+        if (watch.counters_used != 0)
+            atomic_store(&watch.counted, count());
+        atomic_store(&tracer.in_collection, false);
+    }
     holds_go_on();
+    return over;
 }
 
 /* The JVM increments a counter before it clears any reference. */

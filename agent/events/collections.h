@@ -13,9 +13,11 @@
 void collections_watch(void);
 /* Call before announcements are switched off. */
 void collections_watch_ends(void);
-/* JVMTI's events, in a pause: they only update stamps and counts. */
+/* JVMTI's events, in a pause: they only update stamps and counts. Announcements may be nested: the
+ * program stands still from the first beginning to the last end, which is one collection.
+ * collection_ends() returns true for the last end. */
 void collection_begins(void);
-void collection_ends(void);
+bool collection_ends(void);
 /* Call when a thread ends: detects the JVM's end before its events cease. */
 void collections_thread_ends(jthread thread);
 /* Call when the JVM ends: no more collections are announced. */

@@ -60,9 +60,8 @@ static void JNICALL on_collection_start(jvmtiEnv *jvmti)
 static void JNICALL on_collection_end(jvmtiEnv *jvmti)
 {
     (void) jvmti;
-    collection_ends();
     const struct engine *engine = atomic_load(&prepared_engine);
-    if (engine->collection_ended != NULL)
+    if (collection_ends() && engine->collection_ended != NULL)
         engine->collection_ended();
 }
 

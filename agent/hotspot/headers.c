@@ -40,6 +40,11 @@ bool collector_announces_moves(void)
     return flag_is_set("UseG1GC") || (has_no_concurrent_phases() && collector_announces_all());
 }
 
+bool collector_clears_in_pauses(void)
+{
+    return flag_is_set("UseG1GC") || has_no_concurrent_phases();
+}
+
 bool collector_keeps_weakly_held(void)
 {
     return flag_is_set("UseZGC") &&

@@ -32,6 +32,8 @@ extern struct header_layout header_layout;
 bool collector_announces_moves(void);
 /* Returns false if collections for class histograms and heap dumps are not announced. */
 bool collector_announces_all(void);
+/* Returns true if weak references are cleared in pauses only: G1, Serial, Parallel. */
+bool collector_clears_in_pauses(void);
 
 /* Returns true for generational ZGC. Its young collections treat weak references as strong, so an
  * object with one, or with a tag, dies only in old collections. */

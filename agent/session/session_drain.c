@@ -256,6 +256,9 @@ static void close_trace(struct drain *drain)
         drain_put_number(drain, "snapshots", session->references.snapshot_count);
     if (session->references.snapshot_ns > 0)
         drain_put_number(drain, "snapshot-ns", session->references.snapshot_ns);
+    uint64_t joined = atomic_load(&session->deaths.joined);
+    if (joined != 0)
+        drain_put_number(drain, "joined-collections", joined);
     memory_account_put(session, drain);
     session->next_object = atomic_load(&session->map->next_object);
     if (session->options.engine == ENGINE_SAMPLED)

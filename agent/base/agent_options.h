@@ -44,6 +44,7 @@ enum option_named {
     NAMED_ENGINE = 1 << 4
 };
 
+enum option_end { END_AS_IT_IS, END_COLLECTED };
 enum option_method { METHOD_EVENTS, METHOD_COUNT };
 /* AUTO: if the JVM has loaded many classes. */
 enum option_gentle { GENTLE_AUTO, GENTLE_YES, GENTLE_NO };
@@ -90,6 +91,7 @@ struct options {
     uint32_t snapshots;           /* enum option_snapshot bits */
     uint64_t snapshot_every_ns;   /* 0: none */
     uint64_t snapshot_most_ns;    /* at the end, if it is estimated to take no longer; 0: always */
+    uint32_t end;                 /* enum option_end */
     bool collects;                /* collect= was given */
     uint64_t collect_every_bytes; /* 0: after each allocation */
     uint32_t level;

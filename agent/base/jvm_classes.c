@@ -276,3 +276,24 @@ jobject own_frame_object(void)
     end(own);
     return object;
 }
+
+uint64_t heap_used_bytes(JNIEnv *jni)
+{
+    int64_t total = 0, unused = 0;
+    jthrowable of_program = exception_set_aside(jni);
+    jclass class = (*jni)->FindClass(jni, "java/lang/Runtime");
+    jmethodID get = class == NULL ? NULL
+                                  : (*jni)->GetStaticMethodID(jni, class, "getRuntime",
+                                                              "()Ljava/lang/Runtime;");
+    jmethodID all = get == NULL ? NULL : (*jni)->GetMethodID(jni, class, "totalMemory", "()J");
+    jmethodID left = all == NULL ? NULL : (*jni)->GetMethodID(jni, class, "freeMemory", "()J");
+    jobject runtime = left == NULL ? NULL : (*jni)->CallStaticObjectMethod(jni, class, get);
+    if (runtime != NULL && !(*jni)->ExceptionCheck(jni))
+        total = (*jni)->CallLongMethod(jni, runtime, all);
+    if (runtime != NULL && !(*jni)->ExceptionCheck(jni))
+        unused = (*jni)->CallLongMethod(jni, runtime, left);
+    exception_restore(jni, of_program, runtime == NULL, THROWN_BY_LOOKUP);
+    (*jni)->DeleteLocalRef(jni, runtime);
+    (*jni)->DeleteLocalRef(jni, class);
+    return total > unused ? (uint64_t) (total - unused) : 0;
+}

@@ -5,6 +5,7 @@
 
 #include <jvmti.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Frees what the JVM has allocated; NULL is nothing. */
 void jvm_free(void *memory);
@@ -74,6 +75,9 @@ bool class_each_field(jclass class, class_field_visitor *visit, void *context);
 /* Calls IterateThroughHeap() with this callback. `class`: NULL, or of whose objects. */
 void heap_each_object(jint filter, jclass class, jvmtiHeapIterationCallback callback,
                       void *context);
+
+/* Returns the bytes of the heap that are in use, with garbage; 0 if the JVM does not answer. */
+uint64_t heap_used_bytes(JNIEnv *jni);
 
 /* Reads the calling thread's own frames with JVMTI.
  *

@@ -20,7 +20,7 @@ enum fact {
     EVENTS = 1 << 10, /* that methods or phases can be about */
     SNAPSHOTS = 1 << 11,
     COLLECTS = 1 << 12,
-    VISITS = 1 << 13,  /* snapshots or collections */
+    VISITS = 1 << 13,  /* snapshots or collections, of the end too */
     ORDERED = 1 << 14, /* what needs times */
     TIMES = 1 << 15,
     FINE_TIMES = 1 << 16,
@@ -63,7 +63,7 @@ static uint32_t facts_of(const struct options *options)
         {counts || (events & (EVENT_ALLOC | EVENT_METHOD | EVENT_REFERENCE)) != 0, EVENTS},
         {snapshots, SNAPSHOTS},
         {options->collects, COLLECTS},
-        {snapshots || options->collects, VISITS},
+        {snapshots || options->collects || options->end == END_COLLECTED, VISITS},
         {snapshots || references, ORDERED},
         {options->resolution_ns != 0, TIMES},
         {options->resolution_ns - 1 < SAMPLED_RESOLUTION_MOST_NS, FINE_TIMES},
@@ -106,7 +106,7 @@ static const struct rule {
     {FREE, ALLOC, 0, "option events: free needs alloc"},
     {REFERENCE, BYTECODE, 0, "option events: reference needs engine=bytecode"},
     {COLLECTS, BYTECODE, 0, "option collect: it needs engine=bytecode"},
-    {VISITS, OBJECTS, 0, "options snapshot, collect: they need alloc and free events"},
+    {VISITS, OBJECTS, 0, "options snapshot, collect, end: they need alloc and free events"},
     {ORDERED, TIMES, 0, "option resolution: references and snapshots need times"},
     {TRIGGERS, BYTECODE, 0, "options start, stop: they need engine=bytecode"},
     {TRIGGERS, EVENTS, 0, "options start, stop: they need alloc or method events"},

@@ -57,6 +57,7 @@ static const struct option_word gentle_words[] = {
     {"auto", GENTLE_AUTO}, {"yes", GENTLE_YES}, {"no", GENTLE_NO}};
 static const struct option_word method_words[] = {{"events", METHOD_EVENTS},
                                                   {"count", METHOD_COUNT}};
+static const struct option_word end_words[] = {{"none", END_AS_IT_IS}, {"collect", END_COLLECTED}};
 static const struct option_word command_words[] = {{"start", COMMAND_START},
                                                    {"stop", COMMAND_STOP},
                                                    {"flush", COMMAND_FLUSH},
@@ -303,6 +304,9 @@ static const struct option option_table[] = {
     {"snapshot", "start+end+end:TIME+every:TIME", "none",
      "record all references and roots at these moments; end:1s: if estimated at 1 s or less", false,
      .set = set_snapshot},
+    {"end", "collect|none", "none",
+     "collect: the JVM collects before the trace ends, if finish= allows that long", false,
+     WORD(end, end_words)},
     {"collect", "0|SIZE", "none",
      "force a collection after this many bytes allocated; 0: after each object", false,
      .set = set_collect, MEMBER(collect_every_bytes), .units = &option_sizes,

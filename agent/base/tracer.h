@@ -133,6 +133,7 @@ struct session {
     _Atomic uint64_t class_count, method_count, thread_count; /* dictionary entries */
     struct stack_tree *stacks; /* NULL: allocations have no call stack */
     struct session_free_batch free_batch;
+    uint64_t end_collection_ns; /* how long the collection of end= took; 0: there was none */
     struct session_references references;
     struct session_deaths deaths;
     struct session_bytecode bytecode;

@@ -320,28 +320,6 @@ static void count_object(void *count, jobject object, uint64_t id)
     ++*(uint64_t *) count;
 }
 
-/* Returns the bytes of the heap that are in use, with garbage; 0 if the JVM does not answer. */
-static uint64_t used_heap(JNIEnv *jni)
-{
-    int64_t total = 0, unused = 0;
-    jthrowable of_program = exception_set_aside(jni);
-    jclass class = (*jni)->FindClass(jni, "java/lang/Runtime");
-    jmethodID get = class == NULL ? NULL
-                                  : (*jni)->GetStaticMethodID(jni, class, "getRuntime",
-                                                              "()Ljava/lang/Runtime;");
-    jmethodID all = get == NULL ? NULL : (*jni)->GetMethodID(jni, class, "totalMemory", "()J");
-    jmethodID left = all == NULL ? NULL : (*jni)->GetMethodID(jni, class, "freeMemory", "()J");
-    jobject runtime = left == NULL ? NULL : (*jni)->CallStaticObjectMethod(jni, class, get);
-    if (runtime != NULL && !(*jni)->ExceptionCheck(jni))
-        total = (*jni)->CallLongMethod(jni, runtime, all);
-    if (runtime != NULL && !(*jni)->ExceptionCheck(jni))
-        unused = (*jni)->CallLongMethod(jni, runtime, left);
-    exception_restore(jni, of_program, runtime == NULL, THROWN_BY_LOOKUP);
-    (*jni)->DeleteLocalRef(jni, runtime);
-    (*jni)->DeleteLocalRef(jni, class);
-    return total > unused ? (uint64_t) (total - unused) : 0;
-}
-
 /* Whether a snapshot at the end would take longer than option snapshot=end:TIME allows. */
 static bool is_too_slow(struct walk *walk, uint64_t used_bytes)
 {
@@ -401,7 +379,7 @@ bool heap_graph_take(JNIEnv *jni, enum step_live_snapshot reason)
 {
     struct walk walk = {.jni = jni, .reason = reason};
     bool taken = false;
-    uint64_t used_bytes = reason == STEP_LIVE_AT_END ? used_heap(jni) : 0;
+    uint64_t used_bytes = reason == STEP_LIVE_AT_END ? heap_used_bytes(jni) : 0;
     if (!stop_others())
         return false;
     walk.session = probe_enter(&walk.os);

@@ -259,6 +259,8 @@ static void close_trace(struct drain *drain)
     uint64_t joined = atomic_load(&session->deaths.joined);
     if (joined != 0)
         drain_put_number(drain, "joined-collections", joined);
+    if (session->end_collection_ns != 0)
+        drain_put_number(drain, "end-collection-ns", session->end_collection_ns);
     memory_account_put(session, drain);
     session->next_object = atomic_load(&session->map->next_object);
     if (session->options.engine == ENGINE_SAMPLED)

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "agent/base/java_versions.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/events/engine.h"
 #include "agent/events/last_words.h"
 #include "agent/hotspot/hash_state.h"
+#include "agent/hotspot/headers.h"
 #include "agent/records/threads.h"
 #include "agent/references/heap_graph.h"
 #include "capture/log.h"
@@ -19,6 +21,9 @@
 #define ENDED_POLL_NS 100000L
 /* Added to finish=, for a drain thread that does not return from a system call. */
 #define DEATH_GRACE_NS SECOND_NS
+/* Of a heap in use, garbage included. Serial compacted 5 million objects of 16 bytes that all lived
+ * at 19 ns a byte, on two processors with seven times the work that they can do. */
+#define COLLECTED_BYTE_NS 10u
 
 const char *session_end_name(enum session_end end)
 {
@@ -55,6 +60,35 @@ static void join(struct session *session, uint64_t limit_ns)
     }
 }
 
+/* A JVM that ends has stopped the threads of collectors that work while the program runs: it would
+ * wait for them for ever. Since JDK 26 it refuses collections. */
+static bool may_collect(const struct session *session, JNIEnv *jni, bool jvm_ends)
+{
+    uint64_t longest_ns = heap_used_bytes(jni) * COLLECTED_BYTE_NS;
+    if (jvm_ends && (!collector_clears_in_pauses() || tracer.java_major >= JAVA_SILENT_AT_DEATH))
+        log_message("%s: no collection at the end: this JVM makes none once it ends",
+                    session->options.file);
+    else if (longest_ns > session->options.finish_ns)
+        log_message("%s: no collection at the end: it could take %.1f s; finish= sets the limit",
+                    session->options.file, (double) longest_ns / 1e9);
+    else
+        return true;
+    return false;
+}
+
+/* end=collect: the garbage of the end is found dead, so that what is left is reachable. A
+ * collection cannot be ended, and the JVM's end waits for it: it is left out where it could take
+ * long. */
+static void collect_last(struct session *session, bool jvm_ends)
+{
+    JNIEnv *jni = session->options.end == END_COLLECTED && !session->is_followed ? jvm_jni() : NULL;
+    if (jni == NULL || !may_collect(session, jni, jvm_ends))
+        return;
+    uint64_t from = clock_monotonic_ns();
+    if ((*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti) == JVMTI_ERROR_NONE)
+        session->end_collection_ns = clock_monotonic_ns() - from;
+}
+
 static void take_last_snapshot(const struct session *session)
 {
     JNIEnv *jni = (session->options.snapshots & SNAPSHOT_END) != 0 ? jvm_jni() : NULL;
@@ -72,6 +106,11 @@ static void lift_limit(struct session *session)
     pthread_mutex_unlock(&session->state_lock);
 }
 
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+    return value < most ? value : most;
+}
+
 static void stop_last(struct session *session, enum session_end end, uint64_t limit_ns)
 {
     if (end == END_VM_DEATH) {
@@ -80,12 +119,13 @@ static void stop_last(struct session *session, enum session_end end, uint64_t li
     }
     bool enabled = atomic_exchange(&tracer.events_on, false);
     if (enabled) {
+        collect_last(session, end == END_VM_DEATH || tracer.dying);
         take_last_snapshot(session);
         missed_bytes_end(session);
         engine_enable(session, false);
     }
     session_want_end(session, end);
-    join(session, limit_ns);
+    join(session, limit_ns - at_most(session->end_collection_ns, limit_ns));
     if (!enabled)
         return;
     engine_restore(session);

@@ -57,12 +57,16 @@ double heap_report_share(uint64_t part, uint64_t whole)
     return whole > 0 ? 100.0 * (double) part / (double) whole : 0.0;
 }
 
-/* Whether the heap has objects that nothing refers to and that no collection has freed: at the end,
- * unless the deaths were computed from references. */
-static bool has_uncollected(const struct heap_report *report, const struct heap_snapshot *snapshot)
+/* At the end nothing may refer to a part of the objects, and no collection has freed them, unless
+ * the deaths were computed from references. */
+static const char *garbage_of_end(const struct heap_report *report,
+                                  const struct heap_snapshot *snapshot)
 {
-    return report->is_of_jvm && !report->allocated && snapshot->moment.kind == HEAP_AT_END &&
-           !death_dates_are_exact(&snapshot->deaths);
+    if (!report->is_of_jvm || report->allocated || snapshot->moment.kind != HEAP_AT_END ||
+        death_dates_are_exact(&snapshot->deaths))
+        return "";
+    return report->is_collected ? ", as a collection at the end left them"
+                                : ", including garbage not collected yet";
 }
 
 /* With exact deaths, the live objects are those that were reachable. */
@@ -108,8 +112,7 @@ void heap_report_put_head(const struct heap_report *report, const struct heap_sn
     }
     printf("%-9s %s object%s, %s%s\n", report->allocated ? "allocated" : "live",
            quantity_of_count(all->objects).text, plural(all->objects),
-           quantity_of_bytes((double) all->bytes).text,
-           has_uncollected(report, snapshot) ? ", including garbage not collected yet" : "");
+           quantity_of_bytes((double) all->bytes).text, garbage_of_end(report, snapshot));
     if (report->allocated && snapshot->existing.objects > 0)
         printf("%-9s %s object%s, %s: before recording began, not listed\n", "existing",
                quantity_of_count(snapshot->existing.objects).text,

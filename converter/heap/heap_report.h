@@ -19,8 +19,9 @@ struct heap_report {
     const struct heap_sites *sites;
     unsigned axes; /* bitmap of enum heap_axis: the columns of the table */
     bool allocated;
-    bool is_import; /* imported dumps: they are numbered, and have no ages */
-    bool is_of_jvm; /* recorded in a JVM: the garbage of the end was never collected */
+    bool is_import;    /* imported dumps: they are numbered, and have no ages */
+    bool is_collected; /* the agent had the JVM collect at the end */
+    bool is_of_jvm;    /* recorded in a JVM: the garbage of the end was never collected */
     enum heap_form form;
     enum heap_tree tree;
     uint64_t top;             /* rows of a table; 0: all */

@@ -146,6 +146,7 @@ struct heaps_found {
     enum time_unit unit;
     bool is_import; /* from a dump, not a trace */
     bool is_of_jvm; /* recorded in a JVM, which collects */
+    bool is_collected; /* it did at the end: end=collect */
 };
 
 /* Of two moments, the first is the side before. */
@@ -168,6 +169,7 @@ static bool print_heaps(struct heaps_found *found)
     report.sites = found->sites;
     report.is_import = found->is_import;
     report.is_of_jvm = found->is_of_jvm;
+    report.is_collected = found->is_collected;
     if (asked->moment_count == 2)
         return heap_print_changes(&report, &found->snapshots[0], &found->snapshots[1]);
     if (asked->ages) {
@@ -323,6 +325,7 @@ static enum step_status trace_print(struct pass *pass, const char *path)
     found->unit = pass->tracker.unit;
     found->is_of_jvm =
         trace_text_is_there(event_source_property(pass->input->source, "java-vm-version"));
+    found->is_collected = event_source_number(pass->input->source, "end-collection-ns", 0) != 0;
     if ((pass->asked->report.axes & HEAP_BY_SITE) != 0 && pass->tracker.sites.count <= 1)
         report_no_stacks(path);
     uint32_t not_recorded = event_source_not_recorded(pass->input->source);

@@ -3,6 +3,7 @@
 import bisect
 import json
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "graph"))
@@ -241,6 +242,33 @@ def collect(session):
     require(count >= 5, f"{count} collections found dead, of {size} bytes")
 
 
+def nodes_at_end(session, options, vm=""):
+    """How many nodes the heap has at the end, its line of totals, and what the agent said."""
+    result = session.run(session.java("Garbage", vm, f"file=run.step,overwrite=yes,{options}"))
+    require((result.returncode, result.stdout) == (0, b"true\n"), shown(result.stderr))
+    table = session.step("heap", "--at", "end", "--top", "0", "run.step").decode()
+    nodes = re.search(r"^ *(\d+) .* facts[./]Garbage\$Node$", table, re.M)
+    return int(nodes[1]), re.search("^live .*", table, re.M)[0], result.stderr.decode()
+
+
+def end_collected(session):
+    """end=collect: the heap at the end has what is reachable, unless the JVM's end would be late for it."""
+    for collector in ("Serial", "Parallel", "G1"):
+        for engine in ("bytecode", "jvmti"):
+            vm = f"-XX:-UseG1GC -XX:+Use{collector}GC"
+            nodes, line, said = nodes_at_end(session, f"end=collect,engine={engine}", vm)
+            session.step("check", "run.step")
+            refuses = session.version() >= 26
+            require(nodes == 104_000 and "makes none once it ends" in said if refuses else
+                    nodes == 4_000 and line.endswith("as a collection at the end left them"),
+                    f"{collector}, {engine}: {nodes} nodes, {line}\n{said}")
+    for options, vm, reason in (("end=collect,finish=1ms", "", "finish= sets the limit"),
+                                ("end=collect", "-XX:-UseG1GC -XX:+UseZGC", "makes none once it ends")):
+        nodes, line, said = nodes_at_end(session, options, vm)
+        require(nodes == 104_000 and reason in said and line.endswith("not collected yet"),
+                f"{options}: {nodes} nodes, {line}\n{said}")
+
+
 def snapshots(session):
     """One each on command, by the verb, and at the end."""
     process = session.start(session.java("Attached", "-XX:+EnableDynamicAgentLoading",
@@ -309,4 +337,4 @@ def deaths(session):
 TABLE = {"deaths": deaths, "references": references, "references_native": references_native,
          "references_collectors": references_collectors, "references_virtual": references_virtual,
          "references_refused": references_refused, "collect": collect,
-         "snapshots": snapshots}
+         "end_collected": end_collected, "snapshots": snapshots}

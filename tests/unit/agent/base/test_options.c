@@ -161,6 +161,11 @@ static void test_references(void)
     CU_ASSERT_FALSE(options_parse(&options, "snapshot=every:0s"));
     CU_ASSERT_FALSE(options_parse(&options, "snapshot="));
     CU_ASSERT_FALSE(options_parse(&options, "collect=-1"));
+    CU_ASSERT_TRUE_FATAL(options_parse(&options, "end=collect,engine=jvmti"));
+    CU_ASSERT_EQUAL(options.end, END_COLLECTED);
+    CU_ASSERT_FALSE(options.collects);
+    CU_ASSERT_FALSE(options_parse(&options, "end=collect,events=alloc"));
+    CU_ASSERT_FALSE(options_parse(&options, "end=early"));
 }
 
 static void test_file_names(void)

@@ -7,6 +7,7 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/bytecode/plain_calls.h"
+#include "agent/deaths/pace.h"
 #include "agent/deaths/reaper.h"
 #include "agent/deaths/recycle.h"
 #include "agent/records/classes.h"
@@ -121,5 +122,5 @@ void object_remember(struct session *session, struct os_thread *os, JNIEnv *jni,
         (*jni)->DeleteWeakGlobalRef(jni, reference);
     }
     if (weak_page_is_fresh(&os->deaths.weak_page))
-        reaper_keep_pace(session, os);
+        pace_keep(session, os, &reaper_table);
 }

@@ -12,6 +12,7 @@
 #include "agent/base/tracer.h"
 #include "agent/deaths/canary.h"
 #include "agent/deaths/identity.h"
+#include "agent/deaths/pace.h"
 #include "agent/deaths/recycle.h"
 #include "agent/deaths/reference_blocks.h"
 #include "agent/deaths/weak_table.h"
@@ -19,7 +20,6 @@
 #include "agent/events/engine.h"
 #include "agent/events/events.h"
 #include "agent/events/last_words.h"
-#include "agent/hotspot/headers.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/hold.h"
 #include "agent/records/threads.h"
@@ -44,20 +44,9 @@ struct reaper_pass {
 
 #define PREFETCH_AHEAD 12u
 #define PAUSE_POLL_NS 100000L
-#define BEHIND_PAGES 2048u
-#define BEHIND_COLLECTIONS 2u
-#define LATE_NS UINT64_C(50000000)
 
-static bool stops_to_clear; /* collector_clears_in_pauses() */
-/* When the last collection ended: the time, the pages so far, and how many of them came since the
- * collection before, about. */
-static struct {
-    _Atomic uint64_t ended_ns, pages, between;
-} last_collection;
-/* State when the last completed pass began. */
-static _Atomic uint64_t passed_pages, passed_collections;
-/* Same, under the lock: the collections that had begun, and the session whose references it
- * checked. */
+/* State when the last completed pass began, under the lock: the collections that had begun, and the
+ * session whose references it checked. */
 static struct {
     uint64_t begun, session;
 } passed;
@@ -117,7 +106,7 @@ static void bury(struct reaper_pass *pass)
 /* Where references are cleared while the program runs, a pause is not a collection. */
 static void note_joined(const struct reaper_pass *pass, uint64_t collections)
 {
-    if (stops_to_clear)
+    if (pace_knows_collections())
         atomic_fetch_add(&pass->session->deaths.joined, collections);
 }
 
@@ -183,7 +172,7 @@ static void reaper_pass_over(struct reaper_pass *pass)
     uint64_t pages = atomic_load(&pass->table->pages);
     date_pass(pass);
     uint64_t begun = pass->collection, ended = pass->ended;
-    uint64_t before = atomic_load(&passed_collections);
+    uint64_t before = pace_collections_passed();
     if (passed.session == pass->session->number && ended > before)
         note_joined(pass, ended - before - 1);
     pass->clears_in_pauses = holds_are_good(pass->session);
@@ -196,8 +185,7 @@ static void reaper_pass_over(struct reaper_pass *pass)
     weak_table_pass(pass->table, look_at_page, pass);
     if (ended != before)
         trim(pass->jni);
-    atomic_store(&passed_pages, pages);
-    atomic_store(&passed_collections, ended);
+    pace_passed(pages, ended);
     passed.begun = begun;
     passed.session = pass->session->number;
 }
@@ -208,32 +196,6 @@ static bool reaper_pass_may_find(const struct session *session)
 {
     return !holds_are_good(session) || passed.session != session->number ||
            passed.begun != atomic_load(&tracer.collections_begun);
-}
-
-/* Returns true if references to the dead of two collections, some four million, have accumulated
- * since the last pass began. Any thread. */
-static bool reaper_pass_is_behind(const struct weak_table *table)
-{
-    return atomic_load_explicit(&table->pages, memory_order_relaxed) -
-                   atomic_load_explicit(&passed_pages, memory_order_relaxed) >
-               BEHIND_PAGES &&
-           atomic_load_explicit(&tracer.collections, memory_order_relaxed) -
-                   atomic_load_explicit(&passed_collections, memory_order_relaxed) >=
-               BEHIND_COLLECTIONS;
-}
-
-/* Returns true if the program has made half of what it makes between two collections, and the dead
- * of the last collection are not found yet, though it is not long ago. */
-static bool reaper_pass_is_late(const struct weak_table *table)
-{
-    if (!stops_to_clear ||
-        atomic_load_explicit(&tracer.collections, memory_order_relaxed) ==
-            atomic_load_explicit(&passed_collections, memory_order_relaxed) ||
-        atomic_load_explicit(&table->pages, memory_order_relaxed) -
-                atomic_load_explicit(&last_collection.pages, memory_order_relaxed) <
-            atomic_load_explicit(&last_collection.between, memory_order_relaxed) / 2)
-        return false;
-    return clock_monotonic_ns() - atomic_load(&last_collection.ended_ns) < LATE_NS;
 }
 
 /* A weak reference that is checked until it is cleared. */
@@ -269,9 +231,6 @@ static bool sentinel_watch(const struct session *session, struct os_thread *os, 
     return slots_report;
 }
 
-#define PACE_STEPS 50
-#define PACE_STEP_NS 1000000L
-
 /* Some collectors clear references after the last pause of a collection, so further passes
  * follow. */
 static const long look_again_ms[] = {20, 200, 1000};
@@ -289,22 +248,6 @@ static bool started;
 /* Held during a pass and while the table is emptied. */
 static pthread_mutex_t pass_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uintptr_t pass_owner; /* the thread that holds it; 0: none */
-
-static bool must_wait(void)
-{
-    return reaper_pass_is_behind(&reaper_table) || reaper_pass_is_late(&reaper_table);
-}
-
-void reaper_keep_pace(const struct session *session, const struct os_thread *os)
-{
-    if (!started || session->map->drop || !must_wait())
-        return;
-    uint64_t from = clock_monotonic_ns();
-    for (int i = 0; i < PACE_STEPS && must_wait() && !tracer.dying; i++)
-        nanosleep(&(struct timespec){0, PACE_STEP_NS}, NULL);
-    live_note_wait(session->map, os->current != NULL ? os->current->id : 0,
-                   clock_monotonic_ns() - from);
-}
 
 /* Returns false if another thread has been in a pass for too long. */
 static bool lock_passes(uint64_t limit_ns)
@@ -582,7 +525,7 @@ bool reaper_start(JNIEnv *jni)
         return false;
     }
     sentinel_make(jni);
-    stops_to_clear = collector_clears_in_pauses();
+    pace_begin();
     started = true;
     return true;
 }
@@ -597,12 +540,7 @@ void reaper_thread_ended(struct os_thread *os)
 
 void reaper_collection_ended(void)
 {
-    uint64_t pages = atomic_load_explicit(&reaper_table.pages, memory_order_relaxed);
-    uint64_t between = pages - atomic_load(&last_collection.pages);
-    uint64_t usual = atomic_load(&last_collection.between) / 2;
-    atomic_store(&last_collection.between, between > usual ? between : usual);
-    atomic_store(&last_collection.pages, pages);
-    atomic_store(&last_collection.ended_ns, clock_monotonic_ns());
+    pace_collection_ended(&reaper_table);
     reaper_wake();
 }
 

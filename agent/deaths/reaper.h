@@ -26,10 +26,6 @@ void reaper_wake(void);
 void reaper_collection_ended(void);
 /* Makes one pass, on the calling Java thread; `last`: of this session. */
 void reaper_pass(JNIEnv *jni, bool last);
-/* Called by a thread that has filled a page. Waits a little while the reaper is behind the program,
- * unless the session never waits: it should have found the dead of a collection before the next
- * begins, and must not be far behind. */
-void reaper_keep_pace(const struct session *session, const struct os_thread *os);
 /* Returns true if this thread is in a pass or has stopped passes: it must not request another. */
 bool reaper_is_mine(void);
 /* Lets no pass run and no reference be recycled until reaper_go_on(). Call outside of probes.

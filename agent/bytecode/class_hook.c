@@ -13,6 +13,7 @@
 #include "agent/bytecode/phase_methods.h"
 #include "agent/hotspot/archived_classes.h"
 #include "agent/records/classes.h"
+#include "agent/records/code_places.h"
 #include "agent/records/global_stream.h"
 #include "agent/records/method_numbers.h"
 #include "agent/records/threads.h"
@@ -243,6 +244,14 @@ static void method_left_alone(void *context, const char *class_name, const char 
     report_left_alone(class_name, method_name, descriptor, reason, missing[loss]);
 }
 
+static void note_places(void *context, const char *class_name, const char *method_name,
+                        const char *descriptor, uint32_t code_bytes, const uint8_t *places,
+                        size_t size)
+{
+    (void) context;
+    code_places_add(class_name, method_name, descriptor, code_bytes, places, size);
+}
+
 static struct rewrite_request request_of(const uint8_t *bytes, size_t length,
                                          struct class_plan *plan)
 {
@@ -258,6 +267,7 @@ static struct rewrite_request request_of(const uint8_t *bytes, size_t length,
                                     .method_number = number_method,
                                     .field_number = number_field,
                                     .left_alone = method_left_alone,
+                                    .places = note_places,
                                     .context = plan};
 }
 

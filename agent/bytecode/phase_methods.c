@@ -8,6 +8,7 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/hash_numbers.h"
+#include "agent/records/code_places.h"
 #include "agent/records/global_stream.h"
 #include "agent/records/phases.h"
 #include "agent/rewriter/rewrite.h"
@@ -242,6 +243,15 @@ static void report_left_alone(const char *class_name, const char *method_name,
                 method_name[0] != '\0' ? "." : "", method_name, descriptor, reason);
 }
 
+/* The method is rewritten twice. */
+static void places_unknown(void *context, const char *class_name, const char *method_name,
+                           const char *descriptor, uint32_t code_bytes, const uint8_t *places,
+                           size_t size)
+{
+    (void) context, (void) places, (void) size;
+    code_places_add(class_name, method_name, descriptor, code_bytes, NULL, 0);
+}
+
 static void left_alone(void *context, const char *class_name, const char *method_name,
                        const char *descriptor, const char *reason, enum rewrite_loss loss)
 {
@@ -261,6 +271,7 @@ uint8_t *phase_methods_rewrite(const struct options *options, const char *class_
                                       .phases = true,
                                       .method_number = number_method,
                                       .left_alone = left_alone,
+                                      .places = places_unknown,
                                       .context = &plan};
     struct rewrite_error error;
     uint8_t *out = NULL;

@@ -95,6 +95,7 @@ static bool visit_code(void *context, const uint8_t *member, const uint8_t *attr
     (void) member;
     if (!pool_text(method->file, load_u2(attribute), &name))
         return false;
+    method->has_lines = method->has_lines || text_is(name, "LineNumberTable");
     if (method->file->version < VERSION_FRAMES || !text_is(name, "StackMapTable"))
         return true;
     if (method->frames != NULL)
@@ -294,10 +295,10 @@ static bool try_less(struct method_code *method, const uint8_t *attribute)
         method->reason = outgrown;
         report(method, LOSS_COMPILATION);
     }
-    if (done && method->touched)
-        method->file->copied =
-            (size_t) (attribute - method->file->bytes) + 6 + load_u4(attribute + 2);
-    return done;
+    if (!done || !method->touched)
+        return done;
+    method->file->copied = (size_t) (attribute - method->file->bytes) + 6 + load_u4(attribute + 2);
+    return code_places_report(method);
 }
 
 static bool rewrite_code(struct method_code *method, const uint8_t *attribute)

@@ -129,6 +129,7 @@ struct method_code {
     uint32_t attribute_count;
     const uint8_t *frames, *frames_end; /* the StackMapTable's content; NULL: none */
     uint32_t frames_name;
+    bool has_lines;
 
     uint32_t *marks;    /* length + 1 */
     bool runs_before;   /* a constructor that may run other code before super() */
@@ -306,6 +307,9 @@ bool code_emit(struct method_code *method);
  * LocalVariable(Type)Table or Runtime(In)VisibleTypeAnnotations. */
 bool code_put_handlers(struct method_code *method);
 bool code_put_attribute(struct method_code *method, const uint8_t *attribute);
+
+/* code_places.c; returns false at a fault. */
+bool code_places_report(struct method_code *method);
 
 /* stack_map.c */
 /* Writes the whole StackMapTable. */

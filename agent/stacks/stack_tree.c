@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "agent/records/code_places.h"
 #include "agent/records/global_stream.h"
 #include "agent/records/methods.h"
 #include "agent/stacks/stack_known.h"
@@ -59,7 +60,8 @@ struct stack_known *stack_tree_known(struct stack_tree *tree)
     return tree->known;
 }
 
-/* Both halves hash the same words, in different orders, so that they are independent. */
+/* The innermost frame has the complement of `age`: it may have another place, see code_places.h.
+ * Both halves hash the same words, in different orders, so that they are independent. */
 static struct stack_key key_of(uint32_t parent, const jvmtiFrameInfo *frame, uint32_t age)
 {
     uint64_t method = (uint64_t) (uintptr_t) frame->method, place = (uint64_t) frame->location;
@@ -128,14 +130,18 @@ static uint32_t define(struct session *session, const struct line *key)
 }
 
 /* Returns the number of a frame that is not known. Does not call the JVM under the lock. */
-static uint32_t add_frame(struct session *session, uint32_t parent, const jvmtiFrameInfo *frame)
+static uint32_t add_frame(struct session *session, uint32_t parent, const jvmtiFrameInfo *frame,
+                          bool makes)
 {
     const struct method_entry *method = method_lookup(session, frame->method);
     if (method == NULL || method->id == 0 || method->id > UINT32_MAX)
         return 0;
     uint64_t place = line_of(frame);
-    if ((place == 0 || session->options.indexes) && frame->location >= 0)
-        place |= ((uint64_t) frame->location + 1) << 32;
+    jlocation index = frame->location;
+    if (place == 0 && index >= 0 && session->options.engine == ENGINE_BYTECODE)
+        index = code_place_of(frame->method, index, makes);
+    if ((place == 0 || session->options.indexes) && index >= 0)
+        place |= ((uint64_t) index + 1) << 32;
     const struct line key = {.method_and_parent = parent | method->id << 32, .place = place};
     struct stack_tree *tree = session->stacks;
     pthread_mutex_lock(&tree->lock);
@@ -150,10 +156,10 @@ uint32_t stack_tree_walk(struct session *session, const jvmtiFrameInfo *frames, 
     struct stack_known *places = session->stacks->places;
     uint32_t number = 0;
     for (size_t i = depth; i-- > 0;) {
-        struct stack_key key = key_of(number, &frames[i], age);
+        struct stack_key key = key_of(number, &frames[i], i == 0 ? ~age : age);
         uint32_t child;
         if (!stack_known_find(places, &key, &child)) {
-            child = add_frame(session, number, &frames[i]);
+            child = add_frame(session, number, &frames[i], i == 0);
             stack_known_add(places, &key, child);
         }
         number = child != 0 ? child : number;

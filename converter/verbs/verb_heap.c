@@ -144,8 +144,8 @@ struct heaps_found {
     uint64_t collections;                              /* of the whole trace */
     uint64_t end_ns;                                   /* of the whole trace */
     enum time_unit unit;
-    bool is_import; /* from a dump, not a trace */
-    bool is_of_jvm; /* recorded in a JVM, which collects */
+    bool is_import;    /* from a dump, not a trace */
+    bool is_of_jvm;    /* recorded in a JVM, which collects */
     bool is_collected; /* it did at the end: end=collect */
 };
 

@@ -103,5 +103,48 @@ def stack_walk_proof(session):
         session.step("check", "run.step", codes=(code,))
 
 
+# What the JVM makes for itself while it loads and resolves classes; engine=jvmti alone sees it.
+OF_VM = re.compile(r"java/lang/(Class|String),|\[(B|I|Ljava/lang/Object;|Ljava/lang/String;),")
+
+
+def places_of(session, options):
+    """The bytecode indexes of Bare's frames, and at which of them objects of which class were made."""
+    result = session.run(session.java("-cp", "", f"file=run.step,stack=8,{options}", [session.path("."), "Bare"]))
+    if result.returncode != 0:
+        raise Failure(f"{options}: {shown(result.stderr)}")
+    return indexes(session)
+
+
+def indexes(session):
+    made = "select distinct o.class, s.method, s.bytecode from objects o join sites s using(site) where s.method like 'Bare%'"
+    frames = "select distinct method, bytecode from sites where method like 'Bare%'"
+    return [set(session.step("sql", "--csv", "run.step", query).decode().split("\n")[1:-1]) for query in (made, frames)]
+
+
+def disassembled(session):
+    """The indexes of javap's instructions."""
+    listing = session.run([session.tool("javap"), "-c", "-p", "-cp", session.path("."), "Bare", "Bare$Heir"]).stdout.decode()
+    return set(re.findall(r"^ +(\d+): [a-z]", listing, re.M))
+
+
+def places_without_lines(session):
+    """Without line numbers a frame has its bytecode index: javap's, whatever probes the code has."""
+    source = pathlib.Path(__file__).with_name("Bare.java")
+    built = session.run([session.tool("javac"), "-g:none", "-d", session.path("."), str(source)])
+    if built.returncode != 0:
+        raise Failure(shown(built.stderr))
+    wanted = places_of(session, "engine=jvmti")
+    known = disassembled(session)
+    if len(wanted[0]) < 20 or not {row.rsplit(",", 1)[1] for row in wanted[0]} <= known:
+        raise Failure(f"javap has instructions at {sorted(known)}; engine=jvmti has {sorted(wanted[0])}")
+    for options in ("events=alloc+free+class+thread", "events=all", "events=all+reference", "walk=jvmti",
+                    "internals=none", "events=all,internals=none"):
+        places = places_of(session, f"engine=bytecode,{options}")
+        missing = {row for row in wanted[0] - places[0] if not OF_VM.match(row)}
+        besides = (places[0] - wanted[0]) | (places[1] - wanted[1] - {"Bare.main,0"})  # main's own probe
+        if missing or besides or len(places[1]) < 30:
+            raise Failure(f"{options}: missing {sorted(missing)}, besides {sorted(besides)}")
+
+
 TABLE = {function.__name__: function
-         for function in (stack_walk, stack_walk_virtual, stack_walk_off, stack_walk_proof)}
+         for function in (stack_walk, stack_walk_virtual, stack_walk_off, stack_walk_proof, places_without_lines)}

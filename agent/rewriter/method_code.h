@@ -308,7 +308,7 @@ bool code_emit(struct method_code *method);
 bool code_put_handlers(struct method_code *method);
 bool code_put_attribute(struct method_code *method, const uint8_t *attribute);
 
-/* code_places.c; returns false at a fault. */
+/* instruction_places.c; returns false at a fault. */
 bool code_places_report(struct method_code *method);
 
 /* stack_map.c */

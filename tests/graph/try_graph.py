@@ -568,7 +568,8 @@ def report():
         data = page_data('--at', at)['retained']
         for by, rows in ('site', data['sites']), ('class', data['classes']):
             out = verb('heap', '--retained', 'in.step', '--by', by, '--at', at, '--top=0', '--depth=4')
-            wanted = [[r[by], r['objects'], r['bytes'], r['retained_bytes']] for r in out['rows'] if r[by] != '?']
+            named = [(' <- '.join(r[by]) if by == 'site' else r[by], r) for r in out['rows']]
+            wanted = [[name, r['objects'], r['bytes'], r['retained_bytes']] for name, r in named if name not in ('', '?')]
             assert sorted(rows) == sorted(wanted), (at, by, rows, wanted)
             assert data['objects'] == out['objects'] and data['unreached_bytes'] == out['unreached_bytes']
     assert page_data('--class', 't/**')['retained'] is None

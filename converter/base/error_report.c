@@ -26,19 +26,24 @@ void report_line(const char *format, ...)
     fputc('\n', stderr);
 }
 
+const char *report_name(const char *path)
+{
+    bool is_copy = strncmp(path, COPY_PATH_START, sizeof COPY_PATH_START - 1) == 0;
+    return is_copy ? STANDARD_INPUT_NAME : path;
+}
+
 void report_no_stacks(const char *path)
 {
     report_line("%s: has no call stacks; `steptrace record --stack=16 java ...` records them (the "
                 "agent's option stack=16), of native programs `steptrace record-malloc --stack=16`",
-                path);
+                report_name(path));
 }
 
 enum step_status report_error(const struct step_error *error)
 {
     char text[900];
     struct step_error shown = *error;
-    if (strncmp(shown.file, COPY_PATH_START, sizeof COPY_PATH_START - 1) == 0)
-        snprintf(shown.file, sizeof shown.file, "%s", STANDARD_INPUT_NAME);
+    snprintf(shown.file, sizeof shown.file, "%s", report_name(error->file));
     step_error_print(&shown, text, sizeof text);
     report_line("%s", text);
     return error->status;
@@ -65,13 +70,13 @@ void report_damage(const char *path, const struct step_damage *damage)
         snprintf(place, sizeof place, "offset %" PRIu64 ": ", damage->offset);
     if (damage->length > 0)
         snprintf(passed, sizeof passed, " (%" PRIu64 " bytes skipped)", damage->length);
-    report_line("%s: %s%s%s", path, place, damage->message, passed);
+    report_line("%s: %s%s%s", report_name(path), place, damage->message, passed);
 }
 
 void report_damage_left(const char *path, size_t count)
 {
     if (count > REPORT_DAMAGE_MOST)
-        report_line("%s: and %zu more such places", path, count - REPORT_DAMAGE_MOST);
+        report_line("%s: and %zu more such places", report_name(path), count - REPORT_DAMAGE_MOST);
 }
 
 enum step_status report_damaged_blocks(const struct step_reader *reader, const char *path)

@@ -12,6 +12,8 @@
 /* The name of standard input in messages, and the path prefix of its seekable copy. */
 #define STANDARD_INPUT_NAME "standard input"
 #define COPY_PATH_START "/proc/self/fd/"
+/* Returns what messages call the trace `path`: a copy of standard input has that name. */
+const char *report_name(const char *path);
 
 /* Prints "steptrace: ", the text and a newline on stderr. */
 __attribute__((format(printf, 1, 2))) void report_line(const char *format, ...);

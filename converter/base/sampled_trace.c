@@ -122,8 +122,7 @@ void sampled_trace_put_json(struct json_output *json, const char *path, uint64_t
 static void tell(const char *path)
 {
     char text[SAMPLED_NOTE_ROOM];
-    bool is_copy = strncmp(path, COPY_PATH_START, sizeof COPY_PATH_START - 1) == 0;
-    const char *shown = is_copy ? STANDARD_INPUT_NAME : path;
+    const char *shown = report_name(path);
     const char *bias = sampled_trace_bias(path, text);
     if (bias != NULL)
         report_line("%s: %s", shown, bias);

@@ -334,7 +334,7 @@ static void report_cut(const struct input *input)
     struct trace_summary summary = trace_summary_of(&input->source->about);
     if (summary.whole || trace_damage_count(&input->source->about) > 0)
         return;
-    const char *path = input->source->path;
+    const char *path = report_name(input->source->path);
     char text[TRACE_GAP_ROOM];
     const char *missing = event_source_property(input->source, STEP_LIVE_MISSING_AFTER).unshown;
     const char *what = summary.running   ? TRACE_GAP_RUNNING
@@ -357,7 +357,7 @@ static bool report_lost(const struct event_source *source)
     size_t count = 0;
     for (size_t i = 0; i < sizeof gaps / sizeof gaps[0]; i++) {
         if (gaps[i] != NULL)
-            report_line("%s: %s", source->path, gaps[i]);
+            report_line("%s: %s", report_name(source->path), gaps[i]);
         count += gaps[i] != NULL;
     }
     return count > 0;
@@ -368,18 +368,18 @@ static bool report_incomplete(const struct event_source *source)
 {
     const char *what = event_source_property(source, TRACE_INCOMPLETE).unshown;
     if (what != NULL)
-        report_line("%s: the trace is incomplete: %s", source->path, what);
+        report_line("%s: the trace is incomplete: %s", report_name(source->path), what);
     return what != NULL;
 }
 
 static void report_patterns(struct input *input)
 {
     const struct event_source *source = input->source;
+    const char *name = report_name(source->path);
     if (!input->is_unmatched_reported)
-        report_unmatched(source->path, &source->names, &source->filter.selected,
-                         input->events == 0);
+        report_unmatched(name, &source->names, &source->filter.selected, input->events == 0);
     if (!input->is_unmatched_reported && input->of_heap != NULL)
-        report_unmatched(source->path, &source->names, input->of_heap, input->events == 0);
+        report_unmatched(name, &source->names, input->of_heap, input->events == 0);
     input->is_unmatched_reported = true;
 }
 
@@ -397,8 +397,8 @@ enum step_status input_report_damage(struct input *input)
     if (summary.running)
         input->unknown_frees = 0; /* the allocations have not been written yet */
     if (input->unknown_frees > 0)
-        report_line("%s: %" PRIu64 " frees of objects whose allocation is missing", source->path,
-                    input->unknown_frees);
+        report_line("%s: %" PRIu64 " frees of objects whose allocation is missing",
+                    report_name(source->path), input->unknown_frees);
     bool lost = report_lost(source);
     input->is_damaged = count > 0 || !summary.whole || input->unknown_frees > 0 || lost;
     bool incomplete = report_incomplete(source);

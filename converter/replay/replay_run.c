@@ -16,6 +16,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/trace_gap.h"
 #include "format/core/grow.h"
 
 /* ---- the driver's process ---- */
@@ -231,15 +232,27 @@ static enum step_status put_records(struct alloc_source *source, struct replay_p
     }
 }
 
+/* Returns what a STEP trace lacks without a damaged place; NULL: nothing that is known. */
+static const char *gap_of(const struct trace_about *about, char *text)
+{
+    while (about->inner != NULL)
+        about = about->inner;
+    return about->reader != NULL ? trace_gap(about->reader, text) : NULL;
+}
+
 static void note_damage(struct replay_trace *trace, const char *name,
                         const struct alloc_source *source)
 {
+    char text[TRACE_GAP_ROOM];
     size_t count = trace_damage_count(&source->about);
     for (size_t i = 0; i < count && i < REPORT_DAMAGE_MOST && !trace->is_damaged; i++)
         report_damage(name, trace_damage(&source->about, i));
     if (!trace->is_damaged)
         report_damage_left(name, count);
-    trace->is_damaged = trace->is_damaged || count > 0;
+    const char *gap = gap_of(&source->about, text);
+    if (count == 0 && gap != NULL && !trace->is_damaged)
+        report_line("%s: %s", name, gap);
+    trace->is_damaged = trace->is_damaged || count > 0 || gap != NULL;
 }
 
 /* Converts all records of the source to pieces. */

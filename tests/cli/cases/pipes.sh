@@ -12,3 +12,11 @@ steptrace info $data/closed.txt >/dev/full
 echo $?
 steptrace convert many.txt --to=step -o /dev/full
 echo $?
+
+echo An incomplete trace:
+for words in 'stats' 'leaks' 'replay --allocator=glibc'; do
+    steptrace $words - <$data/traces/drops.step >/dev/null
+    echo "$words: $?"
+done
+steptrace replay --allocator=glibc $data/traces/drops.step >/dev/null
+echo $?

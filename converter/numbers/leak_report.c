@@ -30,6 +30,12 @@ static struct compare_ranking rank_changes(const struct leak_report *report)
     return ranking;
 }
 
+/* Without sizes of objects, growth is a number of objects (leak_tracker.c). */
+static bool grows_in_bytes(const struct leak_report *report)
+{
+    return heap_sums_have_sizes(&report->tracker->heap.cells.all);
+}
+
 static void leak_print_changes(const struct leak_report *report)
 {
     struct compare_ranking changes = rank_changes(report);
@@ -139,6 +145,8 @@ static void print_head(const struct leak_report *report)
                      &report->rows->suppressed_samples);
         printf(" are suppressed\n");
     }
+    if (!grows_in_bytes(report))
+        printf("(the trace has no object sizes: growth is in objects)\n");
     if (report->tracker->sample_count < LEAK_LINE_LEAST)
         printf("(no growth: it takes three collections; record longer, or with -O collect=8m)\n");
 }
@@ -197,7 +205,10 @@ static void print_row(const struct leak_report *report, const struct class_twins
     bool has_line = report->tracker->sample_count >= LEAK_LINE_LEAST;
     char growth[48] = "-", fit[16] = "-";
     if (has_line) {
-        snprintf(growth, sizeof growth, "%s", signed_bytes(row->slope).text);
+        if (grows_in_bytes(report))
+            snprintf(growth, sizeof growth, "%s", signed_bytes(row->slope).text);
+        else
+            snprintf(growth, sizeof growth, "%+.0f", row->slope);
         snprintf(fit, sizeof fit, "%.2f", row->fit);
     }
     if (is_sampled(report))

@@ -53,3 +53,12 @@ steptrace stats $one -q --fail-if 'allocated > 395255'; echo $?
 echo "-- any: the row that is farthest beyond the limit"
 steptrace stats $two -q --fail-if 'any site:Shop.** allocated > 1k'; echo $?
 steptrace compare $one $two -q --fail-if 'any site:Shop.** allocated > +10%'; echo $?
+echo "-- bytes of a trace without sizes are not judged, its objects are"
+printf 'VS:0\nVI:1\nCL:1:A\n' >sizeless.txt
+for i in 1 2 3 4 5 6; do printf "OA:$((10 * i)):A:$i\nOA:$((10 * i + 1)):A:$((100 + i))\nOF:$((10 * i + 5)):A:$((100 + i))\n"; done >>sizeless.txt
+echo 'VD:99' >>sizeless.txt
+steptrace stats sizeless.txt -q --fail-if 'allocated > 1'; echo $?
+steptrace stats sizeless.txt -q --fail-if 'allocated_objects > 100'; echo $?
+steptrace heap sizeless.txt -q --fail-if 'alive > 1'; echo $?
+steptrace leaks sizeless.txt -q --fail-if 'leaked > 0'; echo $?
+steptrace leaks sizeless.txt

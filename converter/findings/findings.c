@@ -387,7 +387,7 @@ static bool choose_growth(const struct findings_evidence *evidence, struct heap_
             break;
         if (i == 0)
             end_graph_open(&end, evidence);
-        if (end.graph == NULL)
+        if (end.graph == NULL && !evidence->pass->is_native)
             strcpy(holder.text, "; the trace does not show what holds them (record --report)");
         ok = end.graph == NULL || (find_objects(&evidence->pass->leaks, &row->key, &objects) &&
                                    find_holder(end.graph, &objects, &holder));

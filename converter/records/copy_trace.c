@@ -138,26 +138,34 @@ static uint64_t lost_bytes(const struct step_reader *reader)
     return bytes;
 }
 
-static enum step_status put_number(struct step_writer *writer, const char *key, const char *format,
-                                   uint64_t number)
+const char *stepfile_copy_lacks(const struct step_reader *reader, char text[COPY_LACKS_ROOM])
 {
-    char text[96];
-    snprintf(text, sizeof text, format, number);
-    return step_writer_property(writer, key, text);
+    uint64_t lost = lost_bytes(reader);
+    const char *known = step_reader_property(reader, TRACE_INCOMPLETE);
+    if (known != NULL)
+        return known;
+    if (lost > 0)
+        snprintf(text, COPY_LACKS_ROOM,
+                 "copied without %" PRIu64 " damaged bytes: records or names may be missing", lost);
+    else if (!step_reader_is_whole(reader) && step_reader_recovered_count(reader) == 0)
+        snprintf(text, COPY_LACKS_ROOM, "copied from a file that is cut: what followed is missing");
+    else
+        return NULL;
+    return text;
 }
 
 enum step_status stepfile_copy_end(const struct step_reader *reader, struct step_writer *writer)
 {
-    uint64_t lost = lost_bytes(reader);
+    char text[COPY_LACKS_ROOM];
+    const char *lacks = stepfile_copy_lacks(reader, text);
     enum step_status status = STEP_STATUS_OK;
-    if (!step_reader_is_whole(reader))
-        status =
-            put_number(writer, RECOVERED_RECORDS, "%" PRIu64, step_reader_recovered_count(reader));
-    if (status == STEP_STATUS_OK && lost > 0 &&
-        step_reader_property(reader, TRACE_INCOMPLETE) == NULL)
-        status = put_number(
-            writer, TRACE_INCOMPLETE,
-            "copied without %" PRIu64 " damaged bytes: records or names may be missing", lost);
+    if (!step_reader_is_whole(reader)) {
+        char count[24];
+        snprintf(count, sizeof count, "%" PRIu64, step_reader_recovered_count(reader));
+        status = step_writer_property(writer, RECOVERED_RECORDS, count);
+    }
+    if (status == STEP_STATUS_OK && lacks == text)
+        status = step_writer_property(writer, TRACE_INCOMPLETE, lacks);
     return status;
 }
 

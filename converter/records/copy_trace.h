@@ -19,6 +19,9 @@ enum step_status stepfile_copy_start(struct step_reader *reader, struct step_wri
 enum step_status stepfile_copy_blocks(struct step_reader *reader, struct step_writer *writer,
                                       uint64_t *records, struct step_error *error);
 enum step_status stepfile_copy_end(const struct step_reader *reader, struct step_writer *writer);
+enum { COPY_LACKS_ROOM = 96 };
+/* Returns what the copy lacks, for people; NULL: nothing.  `text` provides the room for it. */
+const char *stepfile_copy_lacks(const struct step_reader *reader, char text[COPY_LACKS_ROOM]);
 /* Copies the records of block `i`, without a flush.  `*block` is a buffer shared by all calls;
  * initialise it with NULL. */
 enum step_status stepfile_copy_block(struct step_reader *reader, size_t i,

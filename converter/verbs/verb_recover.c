@@ -101,14 +101,16 @@ static enum step_status leave_both(struct step_reader *reader, const char *path,
     return STEP_STATUS_CORRUPT;
 }
 
-static enum step_status report_lost_end(const struct step_reader *reader, const char *path)
+static enum step_status report_lack(const struct step_reader *reader, const char *path)
 {
-    char text[TRACE_GAP_ROOM];
+    char text[TRACE_GAP_ROOM], room[COPY_LACKS_ROOM];
     const char *missing = step_reader_property(reader, STEP_LIVE_MISSING_AFTER);
-    if (missing == NULL)
-        return STEP_STATUS_OK;
-    report_line("%s: %s", path, trace_gap_end(missing, text));
-    return STEP_STATUS_CORRUPT;
+    const char *lacks = stepfile_copy_lacks(reader, room);
+    if (missing != NULL)
+        report_line("%s: %s", path, trace_gap_end(missing, text));
+    else if (lacks != NULL)
+        report_line("%s: the trace is incomplete: %s", path, lacks);
+    return missing != NULL || lacks != NULL ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }
 
 static enum step_status recover(const char *path, const char *live_path, const char *output)
@@ -141,7 +143,7 @@ static enum step_status recover(const char *path, const char *live_path, const c
     if (status == STEP_STATUS_OK)
         status = report_damaged_blocks(reader, path);
     if (status == STEP_STATUS_OK)
-        status = report_lost_end(reader, path);
+        status = report_lack(reader, path);
     step_reader_destroy(reader);
     return status;
 }

@@ -138,8 +138,7 @@ static enum step_status find_snapshot(struct graph_moment *graph, struct stop *s
     if (found == UINT64_MAX)
         return step_error_set(error, STEP_STATUS_NOT_FOUND,
                               step_reader_borrow_name(graph->source.java.reader), STEP_NO_OFFSET,
-                              "the trace has no references by that moment (another is --at=end); "
-                              "record --report or "
+                              "the trace has no references by that moment; record --report or "
                               "-O snapshot=end records them at the end, -e "
                               "class+alloc+free+thread+reference at any moment");
     *stop = (struct stop){found, UINT64_MAX};

@@ -272,6 +272,12 @@ alloc 4096 10''')
             done = run([native.STEPTRACE, 'replay', self.path('cut.hatf'), '-a', 'glibc'])
             self.assertIn(done.returncode, (0, 1, 3), done.stderr)
 
+    def test_incomplete_trace(self):
+        drops = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'cli/data/traces/drops.step')
+        done = run([native.STEPTRACE, 'replay', '--allocator=glibc', drops])
+        self.assertEqual(done.returncode, 3, done)
+        self.assertIn('706,767 events were dropped', done.stderr)
+
     def test_reports(self):
         trace = self.path('run.step')
         record(trace, program('lives'), 5000, 'return')

@@ -24,9 +24,9 @@ static int64_t whole_signed(double value)
     return value < 0 ? -(int64_t) estimate_whole(-value) : (int64_t) estimate_whole(value);
 }
 
-const char *estimate_level(const struct sampling *sampling)
+const char *estimate_level(bool is_biased)
 {
-    return sampling->is_biased ? "bias" : "95 %";
+    return is_biased ? "bias" : "95 %";
 }
 
 const char *estimate_range_title(const struct sampling *sampling)

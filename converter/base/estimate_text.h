@@ -14,7 +14,7 @@ uint64_t estimate_whole(double value);
 #define ESTIMATE_TEXT 256u
 /* Returns what stands at ranges: "95 %", or "bias", of the same width, if no interval is one of 95
  * % (struct sampling); and the same in brackets. */
-const char *estimate_level(const struct sampling *sampling);
+const char *estimate_level(bool is_biased);
 const char *estimate_range_title(const struct sampling *sampling);
 /* Write "estimated from N samples, one in SIZE on average (95 % intervals)", and "7 objects (2 to
  * 18), 1.00 KiB (300 B to 2.50 KiB)" or "no sample". */

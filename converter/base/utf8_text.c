@@ -2,6 +2,8 @@
 /* UTF-8 as in RFC 3629: shortest form only, no surrogates, at most U+10FFFF. */
 #include "converter/base/utf8_text.h"
 
+#include <string.h>
+
 #include "format/core/utf8.h"
 
 /* Returns the length of the UTF-8 sequence at `at`; 0 if there is no valid one. */
@@ -61,4 +63,11 @@ void utf8_print_in_line(struct step_bytes text, char separator, FILE *out)
             putc_unlocked(separator != 0 && byte == (uint8_t) separator ? ',' : byte, out);
         step += step == 0;
     }
+}
+
+int utf8_order(struct step_bytes a, struct step_bytes b)
+{
+    size_t length = a.length < b.length ? a.length : b.length;
+    int order = length > 0 ? memcmp(a.data, b.data, length) : 0;
+    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
 }

@@ -8,6 +8,9 @@
 #include "format/core/bytes.h"
 #include "steptrace/value.h"
 
+/* Orders texts by their bytes, as their code points are; a text is before those that it begins. */
+int utf8_order(struct step_bytes a, struct step_bytes b);
+
 #define UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 /* Appends the text, replacing each invalid byte by U+FFFD.  Returns false if out of memory. */

@@ -363,17 +363,13 @@ static bool put_free(struct heap_tracker *tracker, const struct trace_event *eve
            tell(tracker, event, born.class_id, &born);
 }
 
-/* Object 0 is none. */
 static bool is_left_out(const struct heap_tracker *tracker, const struct trace_event *event)
 {
-    return event->object == 0 ||
-           ((event->flags & TRACE_EXISTING) != 0 && tracker->options.without_existing);
+    return (event->flags & TRACE_EXISTING) != 0 && tracker->options.without_existing;
 }
 
 static bool leave_out(struct heap_tracker *tracker, const struct trace_event *event)
 {
-    if (event->object == 0)
-        return true;
     tracker->left_out +=
         is_wanted(tracker, event, call_sites_of(&tracker->calls, &tracker->sites, event));
     return tell(tracker, event, UINT32_MAX, NULL);
@@ -383,9 +379,9 @@ static bool put_event(struct heap_tracker *tracker, const struct trace_event *ev
 {
     switch (event->kind) {
     case EVENT_OBJECT_ALLOC:
-        if (is_left_out(tracker, event))
-            return leave_out(tracker, event);
-        return put_alloc(tracker, event);
+        if (event->object == 0) /* none */
+            return true;
+        return is_left_out(tracker, event) ? leave_out(tracker, event) : put_alloc(tracker, event);
     case EVENT_OBJECT_FREE:
         return put_free(tracker, event);
     default:

@@ -135,7 +135,7 @@ static void print_head(const struct compare_report *report, const struct metric 
 {
     printf("\n%12s %12s %12s %8s  ", "before", "after", metric->title, "%");
     if (report->measures->has_estimates)
-        printf(" (change, %s)%*s", measures_are_biased(report->measures) ? "bias" : "95 %",
+        printf(" (change, %s)%*s", estimate_level(measures_are_biased(report->measures)),
                CHANGE_WIDTH - 14, "");
     for (size_t i = 0; i < 4 && beside[axis][i] != NULL; i++) {
         const struct metric *other = metric_by_name(beside[axis][i], strlen(beside[axis][i]));

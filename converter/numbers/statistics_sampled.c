@@ -102,7 +102,7 @@ static void print_thread(const struct statistics *statistics, uint32_t id)
 bool statistics_print_sampled(const struct statistics_report *report)
 {
     char classes[sizeof CLASS_HEAD + 8], threads[sizeof THREAD_HEAD + 8];
-    const char *level = estimate_level(report->statistics->weights.sampling);
+    const char *level = estimate_level(report->statistics->weights.sampling->is_biased);
     snprintf(classes, sizeof classes, CLASS_HEAD, level, level);
     snprintf(threads, sizeof threads, THREAD_HEAD, level, level);
     print_summary(report->statistics);

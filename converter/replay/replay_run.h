@@ -59,7 +59,7 @@ struct replay_pieces {
 /* Result of decoding the trace. */
 struct replay_trace {
     struct replay_counts counts;
-    bool is_damaged; /* or incomplete: reported once; what it has is replayed */
+    bool is_damaged; /* or incomplete; reported once, and the rest is replayed */
 };
 
 /* The allocators to replay under: the library and the results of each. */

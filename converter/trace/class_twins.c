@@ -7,22 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/utf8_text.h"
+
 struct named {
     const struct trace_class *class;
     uint32_t id;
 };
 
-static int by_text(const struct step_bytes *a, const struct step_bytes *b)
-{
-    size_t shared = a->length < b->length ? a->length : b->length;
-    int order = shared > 0 ? memcmp(a->data, b->data, shared) : 0;
-    return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
-}
-
 static int by_name(const void *left, const void *right)
 {
     const struct named *a = left, *b = right;
-    int order = by_text(&a->class->name, &b->class->name);
+    int order = utf8_order(a->class->name, b->class->name);
     if (order == 0)
         order = (a->class->loader > b->class->loader) - (a->class->loader < b->class->loader);
     return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
@@ -30,7 +25,7 @@ static int by_name(const void *left, const void *right)
 
 static bool has_same_name(const struct named *a, const struct named *b)
 {
-    return by_text(&a->class->name, &b->class->name) == 0;
+    return utf8_order(a->class->name, b->class->name) == 0;
 }
 
 static void add(struct class_twins *twins, const struct named *one, bool has_same_loader)

@@ -30,21 +30,29 @@ static void find_loader(int file, const Elf64_Ehdr *header, struct elf_kind *kin
     kind->is_static = true;
 }
 
+/* Opens the file and reads its header.  Returns -1 if it is none of ELF. */
+static int open_elf(const char *path, Elf64_Ehdr *header)
+{
+    int file = input_file_open(path, INPUT_REGULAR, NULL);
+    if (file < 0 || (pread(file, header, sizeof *header, 0) == sizeof *header &&
+                     memcmp(header->e_ident, ELFMAG, SELFMAG) == 0))
+        return file;
+    close(file);
+    return -1;
+}
+
 bool elf_kind_read(const char *path, struct elf_kind *kind)
 {
     Elf64_Ehdr header;
-    int file = input_file_open(path, INPUT_REGULAR, NULL);
-    bool is_elf = file >= 0 && pread(file, &header, sizeof header, 0) == sizeof header &&
-                  memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
-    if (is_elf) {
-        *kind = (struct elf_kind){header.e_ident[EI_CLASS], header.e_ident[EI_DATA],
-                                  header.e_machine, false, false};
-        if (kind->class == ELFCLASS64)
-            find_loader(file, &header, kind);
-    }
-    if (file >= 0)
-        close(file);
-    return is_elf;
+    int file = open_elf(path, &header);
+    if (file < 0)
+        return false;
+    *kind = (struct elf_kind){header.e_ident[EI_CLASS], header.e_ident[EI_DATA], header.e_machine,
+                              false, false};
+    if (kind->class == ELFCLASS64)
+        find_loader(file, &header, kind);
+    close(file);
+    return true;
 }
 
 /* ---- symbols ---- */
@@ -115,24 +123,20 @@ static enum elf_allocator allocator_of_section(int file, const Elf64_Ehdr *heade
 
 enum elf_allocator elf_allocator_find(const char *path)
 {
-    struct elf_kind kind;
     Elf64_Ehdr header;
     enum elf_allocator found = ELF_ALLOCATOR_OTHER;
-    int file = elf_kind_read(path, &kind) && kind.class == ELFCLASS64
-                   ? input_file_open(path, INPUT_REGULAR, NULL)
-                   : -1;
+    int file = open_elf(path, &header);
     if (file < 0)
         return found;
-    if (pread(file, &header, sizeof header, 0) == sizeof header)
-        for (unsigned i = 0; i < header.e_shnum; i++) {
-            Elf64_Shdr section;
-            off_t place = (off_t) (header.e_shoff + (uint64_t) i * sizeof section);
-            if (pread(file, &section, sizeof section, place) == sizeof section &&
-                (section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB)) {
-                enum elf_allocator one = allocator_of_section(file, &header, &section);
-                found = one > found ? one : found;
-            }
+    for (unsigned i = 0; header.e_ident[EI_CLASS] == ELFCLASS64 && i < header.e_shnum; i++) {
+        Elf64_Shdr section;
+        off_t place = (off_t) (header.e_shoff + (uint64_t) i * sizeof section);
+        if (pread(file, &section, sizeof section, place) == sizeof section &&
+            (section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB)) {
+            enum elf_allocator one = allocator_of_section(file, &header, &section);
+            found = one > found ? one : found;
         }
+    }
     close(file);
     return found;
 }

@@ -187,32 +187,20 @@ class GraphWorld(World):
 
     # its trace
 
-    def lines(self):
-        yield f"property resolution-ns {TICK}"
+    def property_lines(self):
         if self.stores:
             yield "property references yes"
         if self.ended_by_vm:
             yield "property end vm-death"
         if self.frames:
             yield "property stack 64"
-        for name, loader in self.classes:
-            yield f"class {name} {loader}"
+
+    def field_lines(self):
         for of, name, descriptor, modifiers in FIELDS:
             yield f"field {of} {name} {descriptor} {modifiers}"
-        for owner, name, number in self.methods:
-            yield f"method {owner} {name} ({'I' * number})V {1 if number == 0 else 9}"
-        for name in self.threads:
-            yield f"thread {name} 0"
-        for frame in self.frames:
-            yield "frame {} {} {}".format(*frame)
-        yield "0 start 0 0"
-        yield f"0 init {self.start} 0"
-        for number in range(1, len(self.classes) + 1):
-            yield f"0 load {self.start} 0 {number}"
-        for number in range(1, len(self.threads) + 1):
-            yield f"0 thread {self.start} {number}"
-        yield from self.event_lines()
-        yield f"0 end {self.end} 0"
+
+    def modifiers(self, parameters):
+        return 1 if parameters == 0 else 9
 
     def stream_lines(self):
         """Each stream's records in their order; the streams one after the other."""

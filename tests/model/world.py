@@ -170,11 +170,12 @@ class World:
     def lines(self):
         """What tests/graph/graph_trace makes a trace of.  Stream 0 has the VM's events, 1 deaths, and each thread one."""
         yield f"property resolution-ns {TICK}"
-        yield "property stack 64" if self.stacks else "property existing " + ("yes" if self.existing else "no")
+        yield from self.property_lines()
         for name, loader in self.classes:
             yield f"class {name} {loader}"
+        yield from self.field_lines()
         for owner, name, number in self.methods:
-            yield f"method {owner} {name} ({'I' * number})V 9"
+            yield f"method {owner} {name} ({'I' * number})V {self.modifiers(number)}"
         for name in self.threads:
             yield f"thread {name} 0"
         for frame in self.frames:
@@ -187,6 +188,17 @@ class World:
             yield f"0 thread {self.start} {number}"
         yield from self.event_lines()
         yield f"0 end {self.end} 0"
+
+    def property_lines(self):
+        yield "property stack 64" if self.stacks else "property existing " + ("yes" if self.existing else "no")
+
+    def field_lines(self):
+        return ()
+
+    def modifiers(self, parameters):
+        """Of a method with so many parameters: public static."""
+        del parameters
+        return 9
 
     def event_lines(self):
         """With blocks that end at some places."""

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/utf8_text.h"
 #include "converter/formats/tables/parquet_column.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"
@@ -150,13 +151,6 @@ static void bound_numbers(const struct table_column *about, const uint64_t *valu
     bound_number(most, high ^ flip);
 }
 
-static int compare_texts(struct step_bytes a, struct step_bytes b)
-{
-    size_t length = a.length < b.length ? a.length : b.length;
-    int order = length > 0 ? memcmp(a.data, b.data, length) : 0;
-    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
-}
-
 /* Returns false if the name is too long for a bound. */
 static bool bound_text(struct parquet_bound *bound, struct step_bytes text)
 {
@@ -176,9 +170,9 @@ static bool bound_names(const struct parquet_column *column, const uint32_t *nam
         if (names[i] == names[i - 1])
             continue;
         struct step_bytes name = name_of(column, names[i]);
-        if (compare_texts(name, low) < 0)
+        if (utf8_order(name, low) < 0)
             low = name;
-        else if (compare_texts(name, high) > 0)
+        else if (utf8_order(name, high) > 0)
             high = name;
     }
     return bound_text(least, low) && bound_text(most, high);

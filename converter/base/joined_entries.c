@@ -7,9 +7,6 @@
 
 #include "format/core/grow.h"
 
-/* A damaged file can have gaps of any size. */
-#define IDS_MOST (UINT64_C(1) << 28)
-
 /* An entry of the joined trace. */
 struct joined_entry {
     uint64_t next_equal;              /* 0: none */
@@ -202,10 +199,10 @@ static enum step_status take_dictionary(struct joined_entries *entries,
     uint64_t count = step_reader_dictionary_count(reader, record);
     enum step_status status = STEP_STATUS_OK;
     free(type->ids);
-    type->ids = count <= IDS_MOST ? calloc(count + 1, sizeof *type->ids) : NULL;
+    type->ids = calloc(count + 1, sizeof *type->ids);
     type->id_count = count;
     if (type->ids == NULL)
-        return count <= IDS_MOST ? STEP_STATUS_NO_MEMORY : STEP_STATUS_CORRUPT;
+        return STEP_STATUS_NO_MEMORY;
     for (uint64_t id = 0;
          status == STEP_STATUS_OK && (id = step_reader_dictionary_next(reader, record, id)) != 0;)
         status = take_entry(entries, record, step_reader_dictionary_entry(reader, record, id),

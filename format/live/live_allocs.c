@@ -11,6 +11,7 @@
 #include "format/core/hash.h"
 #include "format/core/hash_index.h"
 #include "format/live/live_streams.h"
+#include "steptrace/budget.h"
 #include "steptrace/hatf_trace.h"
 
 /* Call texts, CALL[,align=N][;FRAME]...: one dictionary entry for each that occurred. */
@@ -24,19 +25,21 @@ struct live_call_entry {
     uint64_t entry;       /* of the dictionary */
 };
 
-/* Zero-initialise for an empty table. */
 struct live_call_texts {
     live_allocs_describe describe;
     void *user;
     struct live_call_frame *frames;
     size_t frame_capacity;
+    struct step_budget numbers; /* that frames may still add to the table */
     struct live_call_entry *entries;
     size_t capacity, count;
     struct step_index index; /* of the entries */
 };
 
 #define TEXT_MOST 60000u /* HATF's attributes have at most 65,535 bytes */
-#define FRAMES_MOST (UINT64_C(1) << 28)
+/* Numbers of frames: a constant, and for each frame that was read.  Chunks may be lost. */
+#define FRAME_NUMBERS (UINT64_C(1) << 20)
+#define FRAME_NUMBERS_PER_FRAME 4096u
 #define DEPTH_MOST 1024
 
 static const char *const call_names[STEP_LIVE_CALL_COUNT] = {
@@ -59,19 +62,26 @@ static const char *const call_names[STEP_LIVE_CALL_COUNT] = {
     [STEP_LIVE_CALL_HEAP_REALLOC] = "mi_heap_realloc",
 };
 
+static void live_call_texts_init(struct live_call_texts *texts)
+{
+    *texts = (struct live_call_texts){.numbers = step_budget_of(FRAME_NUMBERS, 0, 0)};
+}
+
 static void live_call_texts_reset(struct live_call_texts *texts)
 {
     free(texts->frames);
     free(texts->entries);
     step_index_reset(&texts->index);
-    *texts = (struct live_call_texts){.describe = NULL};
+    live_call_texts_init(texts);
 }
 
 /* Stores a frame. */
 static void live_call_texts_frame(struct live_call_texts *texts, uint64_t frame, uint64_t parent,
                                   uint64_t address)
 {
-    if (frame == 0 || frame > FRAMES_MOST || parent >= frame)
+    uint64_t more = frame >= texts->frame_capacity ? frame + 1 - texts->frame_capacity : 0;
+    step_budget_earn(&texts->numbers, FRAME_NUMBERS_PER_FRAME, 1);
+    if (frame == 0 || parent >= frame || !step_budget_take(&texts->numbers, more))
         return;
     if (STEP_MAKE_ZEROED_ROOM(texts->frames, texts->frame_capacity, (size_t) frame + 1))
         texts->frames[frame] = (struct live_call_frame){parent, address};
@@ -166,6 +176,7 @@ struct live_allocs_decoder *live_allocs_decoder_create(const struct step_live_he
     if (decoder == NULL)
         return NULL;
     live_streams_init(&decoder->streams, clock, writer);
+    live_call_texts_init(&decoder->texts);
     return decoder;
 }
 

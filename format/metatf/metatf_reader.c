@@ -27,7 +27,7 @@ static bool start(struct metatf_reader *reader, struct metatf_file *file,
 {
     struct metatf_reader_rest *rest = calloc(1, sizeof *rest);
     reader->rest = rest;
-    reader->credit = METATF_REPEAT_LIMIT;
+    reader->credit = step_budget_of(METATF_REPEAT_LIMIT, METATF_VALUES_PER_BYTE, 0);
     if (rest == NULL)
         return false;
     rest->file = file;

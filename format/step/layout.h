@@ -43,6 +43,10 @@ enum step_block_layout { STEP_LAYOUT_BYTES = 0, STEP_LAYOUT_COLUMNS = 1, STEP_LA
 #define STEP_MAX_RECORD_BYTES (STEP_MAX_BLOCK_MEMORY / 8) /* while it waits for its block */
 #define STEP_MAX_RECORD_DECODED (UINT64_C(448) << 20)
 #define STEP_MAX_DICTIONARY_MEMORY (UINT64_C(1) << 30)
+/* Ids without an entry that blocks of dictionaries skip: a constant, and for each byte of the file.
+ */
+#define STEP_DICTIONARY_GAPS (4 * STEP_MAX_DICTIONARY_BLOCK_RECORDS)
+#define STEP_DICTIONARY_GAPS_PER_BYTE 64u
 #define STEP_MAX_DEFINITION_BYTES (UINT64_C(16) << 20)
 #define STEP_MAX_PROPERTY_BYTES (UINT64_C(64) << 20) /* in one block */
 #define STEP_MAX_FIELDS (1u << 22)                   /* of all record types, inherited ones too */

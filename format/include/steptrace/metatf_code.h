@@ -11,6 +11,7 @@
 #ifndef STEPTRACE_METATF_CODE_H
 #define STEPTRACE_METATF_CODE_H
 
+#include "steptrace/budget.h"
 #include "steptrace/metatf.h"
 
 /* The declarations below are exported by the shared library. */
@@ -72,7 +73,7 @@ struct metatf_reader {
     bool big_endian;
     bool holds; /* scratch memory for the last record exists */
     struct metatf_reader_rest *rest;
-    uint64_t credit; /* values that records may still have: see metatf_take_values() */
+    struct step_budget credit; /* values that records may still have: see metatf_take_values() */
 };
 
 /* Slow paths. */
@@ -117,7 +118,7 @@ static inline uint64_t metatf_take_split(struct metatf_reader *reader,
     uint64_t number = step_number_load(stream->at + stream->tag_width, width - stream->tag_width,
                                        reader->big_endian);
     stream->at += width;
-    reader->credit += METATF_VALUES_PER_BYTE * (uint64_t) width;
+    step_budget_earn(&reader->credit, METATF_VALUES_PER_BYTE, width);
     return number;
 }
 
@@ -162,12 +163,9 @@ static inline struct step_bytes metatf_take_bytes(struct metatf_reader *reader, 
  * Returns false on a fault. */
 static inline bool metatf_take_values(struct metatf_reader *reader, uint64_t count)
 {
-    if (count > reader->credit && reader->fault == NULL)
+    if (reader->fault == NULL && !step_budget_take(&reader->credit, count))
         reader->fault = "the file has too many values that take no bytes";
-    if (reader->fault != NULL)
-        return false;
-    reader->credit -= count;
-    return true;
+    return reader->fault == NULL;
 }
 
 /* Call before `count` elements of `fields` fields each.  Returns false on a fault. */
@@ -203,7 +201,7 @@ static inline enum step_status metatf_commit(struct metatf_reader *reader, const
     if (at > reader->stream.end || reader->fault != NULL)
         return metatf_reader_refuse(reader, at, error);
     reader->current->position += (uint64_t) (at - reader->stream.at);
-    reader->credit += METATF_VALUES_PER_BYTE * (uint64_t) (at - reader->stream.at);
+    step_budget_earn(&reader->credit, METATF_VALUES_PER_BYTE, (uint64_t) (at - reader->stream.at));
     reader->stream.at = at;
     reader->record_number++;
     return STEP_STATUS_OK;

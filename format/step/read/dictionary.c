@@ -6,6 +6,7 @@
 
 #include "format/core/grow.h"
 #include "format/step/read/reader_internal.h"
+#include "steptrace/budget.h"
 
 static bool add_part(struct step_dictionary *dictionary, const struct step_dictionary_part *part)
 {
@@ -55,6 +56,23 @@ static enum step_status check(const struct step_reader *reader, const struct ste
                                           payload->offset, "%s", fault);
 }
 
+/* Ids begin at 1 and have no gaps when they are written.  Those of lost blocks are missing, but a
+ * block may claim any first id, and readers iterate over ids. */
+static enum step_status take_gap(struct step_reader *reader, const struct step_payload *payload,
+                                 struct step_error *error)
+{
+    const struct step_block_header *header = payload->header;
+    uint64_t gap = header->first_record - end_of(&reader->dictionaries[header->stream]);
+    struct step_budget budget = step_budget_of(STEP_DICTIONARY_GAPS, STEP_DICTIONARY_GAPS_PER_BYTE,
+                                               reader->file.size + reader->live_bytes.length);
+    step_budget_take(&budget, reader->dictionary_gaps);
+    enum step_status status = step_budget_spend(&budget, gap, "missing dictionary entries",
+                                                payload->file, payload->offset, error);
+    if (status == STEP_STATUS_OK)
+        reader->dictionary_gaps += gap;
+    return status;
+}
+
 /* Returns the bytes that another dictionary block may use. */
 static uint64_t room_of(const struct step_reader *reader)
 {
@@ -68,6 +86,8 @@ enum step_status step_dictionary_load(struct step_reader *reader,
 {
     const struct step_block_header *header = payload->header;
     enum step_status status = check(reader, payload, error);
+    if (status == STEP_STATUS_OK)
+        status = take_gap(reader, payload, error);
     if (status != STEP_STATUS_OK)
         return status;
     struct step_dictionary_part part = {header->first_record, header->record_count, NULL,

@@ -52,7 +52,8 @@ struct step_reader {
     size_t property_count;
     struct step_dictionary *dictionaries; /* by record */
     uint64_t dictionary_memory;
-    uint64_t walked_bytes; /* of the file, up to which blocks were found by walking */
+    uint64_t dictionary_gaps; /* ids without an entry, below the last entries */
+    uint64_t walked_bytes;    /* of the file, up to which blocks were found by walking */
     bool whole;
     bool completed; /* incomplete, but completed by the live file */
     bool running;   /* its process is still writing */

@@ -38,9 +38,8 @@ static uint64_t key_of(const struct step_row_reading *reading, uint32_t index)
 static const char *push(struct step_row_reading *reading, struct step_column_data *data,
                         uint64_t value)
 {
-    if (reading->budget < sizeof value)
+    if (!step_budget_take(&reading->budget, sizeof value))
         return too_large;
-    reading->budget -= sizeof value;
     if (!STEP_MAKE_ROOM(data->values, data->capacity, data->count + 1))
         return memory;
     data->values[data->count++] = value;
@@ -60,10 +59,7 @@ static const char *get_value(struct step_row_reading *reading, uint32_t index, u
 /* Bytes exist twice when they are handed over: in the column, and in the block. */
 static bool take_bytes(struct step_row_reading *reading, uint64_t length)
 {
-    if (length > reading->budget / 2)
-        return false;
-    reading->budget -= length * 2;
-    return true;
+    return step_budget_take(&reading->budget, length) && step_budget_take(&reading->budget, length);
 }
 
 static const char *get_bytes(struct step_row_reading *reading, uint32_t index, uint64_t length)
@@ -342,7 +338,7 @@ enum step_status step_decoding_rows(struct step_decoding *decoding)
         step_block_expand(blocks, decoding->payload, most, rows, decoding->error);
     if (status != STEP_STATUS_OK)
         return status;
-    reading.budget = most - rows->length;
+    reading.budget = step_budget_of(most - rows->length, 0, 0);
     reading.cursor = step_cursor_of(rows->data, rows->length);
     reading.start = rows->data;
     status = step_row_directory(&reading);

@@ -7,6 +7,7 @@
 #include "format/step/columns/columns_of_records.h"
 #include "format/step/columns/decoding.h"
 #include "format/step/rows/meta.h"
+#include "steptrace/budget.h"
 
 struct step_row_column_reader {
     struct step_encoder encoder;
@@ -32,12 +33,12 @@ struct step_row_reading {
     struct step_row_reader *reader;
     struct step_cursor cursor;
     const uint8_t *start;
-    uint16_t *local_types; /* by record: its local number, plus 1 */
-    uint32_t record;       /* type of the current record */
-    uint64_t number;       /* its number in the block */
-    uint64_t changes;      /* of a meta-record: the remaining changes */
-    uint64_t until;        /* values before the next of these */
-    uint64_t budget;       /* bytes that may still be decoded */
+    uint16_t *local_types;     /* by record: its local number, plus 1 */
+    uint32_t record;           /* type of the current record */
+    uint64_t number;           /* its number in the block */
+    uint64_t changes;          /* of a meta-record: the remaining changes */
+    uint64_t until;            /* values before the next of these */
+    struct step_budget budget; /* bytes that may still be decoded */
 };
 
 /* Returns NULL if out of memory. */

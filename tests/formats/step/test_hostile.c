@@ -374,6 +374,62 @@ static void test_definitions(void)
     }
 }
 
+/* Writes a trace that ends with its only dictionary block.  Returns the block's place. */
+static size_t write_dictionary(struct step_buffer *file)
+{
+    static const char text[] = "record R { int v; }";
+    static const uint64_t slots[] = {5};
+    struct step_definition *definition = NULL;
+    struct step_writer_options options;
+    struct step_writer *writer = NULL;
+    struct step_block_header header;
+    size_t at = STEP_FILE_HEADER_BYTES;
+    CU_ASSERT_EQUAL_FATAL(
+        step_definition_parse(text, strlen(text), "test", NULL, NULL, &definition, NULL),
+        STEP_STATUS_OK);
+    step_writer_options_init(&options);
+    options.definition = definition;
+    options.output = step_memory_output(file);
+    CU_ASSERT_EQUAL_FATAL(step_writer_create(&options, &writer, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_writer_define(writer, 0, slots, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
+    step_writer_destroy(writer);
+    step_definition_destroy(definition);
+    while (!is_block_header(file, at, STEP_BLOCK_DICTIONARY, &header))
+        at += STEP_BLOCK_HEADER_BYTES + (size_t) header.payload_bytes;
+    file->length = at + STEP_BLOCK_HEADER_BYTES + (size_t) header.payload_bytes;
+    return at;
+}
+
+/* A block may claim any first id; readers iterate up to the last. */
+static void test_missing_entries(void)
+{
+    struct step_buffer file = {0};
+    struct step_block_header header;
+    size_t at = write_dictionary(&file);
+    const uint64_t most =
+        STEP_DICTIONARY_GAPS + STEP_DICTIONARY_GAPS_PER_BYTE * (uint64_t) file.length;
+    const uint64_t firsts[] = {0, 1, most, most + 1, UINT64_C(1) << 32, UINT64_MAX / 2};
+    CU_ASSERT_FATAL(is_block_header(&file, at, STEP_BLOCK_DICTIONARY, &header));
+    for (size_t i = 0; i < sizeof firsts / sizeof firsts[0]; i++) {
+        struct step_reader *reader = NULL;
+        header.first_record = firsts[i];
+        step_block_header_pack(&header, file.data + at);
+        CU_ASSERT_EQUAL_FATAL(
+            step_reader_open_memory(file.data, file.length, "test", &reader, NULL), STEP_STATUS_OK);
+        bool is_taken = firsts[i] <= most, is_noted = false;
+        CU_ASSERT_EQUAL(step_reader_dictionary_count(reader, 0), is_taken ? firsts[i] + 1 : 0);
+        for (size_t k = 0; k < step_reader_damage_count(reader); k++) {
+            const struct step_damage *damage = step_reader_damage(reader, k);
+            is_noted |= strstr(damage->message, "missing dictionary entries") != NULL &&
+                        damage->offset == at + STEP_BLOCK_HEADER_BYTES;
+        }
+        CU_ASSERT_EQUAL(is_noted, !is_taken);
+        step_reader_destroy(reader);
+    }
+    step_buffer_reset(&file);
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("step hostile", NULL, NULL);
@@ -382,4 +438,5 @@ void add_suite(void)
     CU_add_test(suite, "empty elements", test_empty_elements);
     CU_add_test(suite, "columns", test_columns);
     CU_add_test(suite, "definitions", test_definitions);
+    CU_add_test(suite, "missing entries", test_missing_entries);
 }

@@ -15,6 +15,12 @@
 
 #define STACK_BYTES ((size_t) 512 << 10)
 
+/* A descriptor of the agent in the program's table would be visible to the program: it shifts the
+ * numbers of later descriptors, and a program that closes all it does not know (as before it
+ * executes another) would close the trace, or write its own data into it. A thread with its own
+ * table avoids both. The table is copied and emptied by one call where the kernel can; CLONE_FILES
+ * alone leaves copies, which would keep the program's pipes and sockets open after it has closed
+ * them. */
 static bool take_table_apart(void)
 {
     if (syscall(SYS_close_range, 0u, UINT_MAX, CLOSE_RANGE_UNSHARE) == 0)

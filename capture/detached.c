@@ -98,6 +98,16 @@ static int run_starter(void *data)
     return 0;
 }
 
+/* Why two processes: a child of the JVM would be seen by a program that waits for any child, and
+ * its end would raise SIGCHLD. The first process starts the second and ends; the second is then a
+ * child of process 1. The first one is waited for here, by its own id and with __WALL, since it
+ * raises no signal at its end and an ordinary wait() does not see it.
+ *
+ * CLONE_VM shares the memory instead of copying the page tables of a JVM with many gigabytes;
+ * CLONE_VFORK stops the calling thread until the other has left that memory, so the two stacks and
+ * `start` stay valid. Until execve() the new process runs in the program's memory beside its other
+ * threads: it may make system calls only, and takes no lock, neither malloc()'s nor the loader's.
+ * Without CLONE_FILES it has its own descriptor table, which it may empty. */
 int detached_start(struct detached *detached)
 {
     char *stacks = malloc(2 * STACK_BYTES);

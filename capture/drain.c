@@ -82,6 +82,10 @@ void drain_take_full(struct drain *drain, struct live_chunk_ref *ref)
     drain_release_written(drain, stream);
 }
 
+/* The acquire load pairs with the release store at the end of begin_chunk(), so the header of the
+ * chunk is valid. The comparison guards the stream's order: live_reserve_chunk() installs the next
+ * chunk before it queues the full one. If that one has not arrived yet, the records of the new
+ * chunk must wait for it; the decoder takes a stream's records in order only. */
 void drain_take_active(struct drain *drain, struct live_stream *stream)
 {
     struct live_chunk_ref *ref = atomic_load_explicit(&stream->ref, memory_order_acquire);
@@ -89,6 +93,12 @@ void drain_take_active(struct drain *drain, struct live_stream *stream)
         drain_parse(drain, ref, live_published_words(ref->chunk));
 }
 
+/* First the full chunks, until there are none, then the active ones. Each stream is complete up to
+ * some moment of its own then. The streams need no common moment: readers merge them by time. The
+ * global stream was created first and is the last one in the list. A definition is committed before
+ * a record that names it, so the global stream has, when it is taken, the definitions of everything
+ * that was taken before it; or a chunk of it has become full meanwhile, and comes with the next
+ * pass. */
 void drain_take_everything(struct drain *drain)
 {
     while (drain->operations->take_all_full(drain))
@@ -98,6 +108,11 @@ void drain_take_everything(struct drain *drain)
         drain_take_active(drain, stream);
 }
 
+/* A block is normally written when it is full, which makes it small on disk. But a chunk is
+ * released only when all its records are written, and a stream with few records keeps its chunk
+ * meanwhile. With many such streams the ring would fill with chunks that hold little, and threads
+ * would wait although the drain has nothing to do. So from half of the limit on, blocks are written
+ * as they are. */
 void drain_relieve(struct drain *drain)
 {
     if (is_left(drain) || !live_needs_relief(drain->map))
@@ -111,6 +126,10 @@ void drain_relieve(struct drain *drain)
     }
 }
 
+/* The chunks are taken in the loop, not after it: a thread that is still in its probe may wait for
+ * room, and only a drained chunk lets it leave. If the file takes no more data, nothing will ever
+ * be released; then the waits are ended (live_map_stop()), or this would wait for a thread that
+ * waits for this one. */
 void drain_until_quiet(struct drain *drain)
 {
     const struct drain_operations *operations = drain->operations;

@@ -38,6 +38,15 @@ struct futex_gate {
     _Atomic uint32_t waiting;
 };
 
+/* The opener increments `count`, then reads `waiting`; the waiter increments `waiting`, then reads
+ * `count`. All four are sequentially consistent, so at least one of the two sees the other: either
+ * the opener sees a waiting thread and wakes it, or the waiter sees the new count and does not
+ * sleep. Between the waiter's read and its sleep the kernel compares `count` with `seen` once more.
+ * With acquire and release alone both reads could return old values, and the waiter would sleep
+ * until its limit.
+ *
+ * Nothing here is held, so a process that is killed at any instruction leaves no lock behind; at
+ * worst `waiting` stays too high, which costs the other process a system call for each opening. */
 static inline void futex_gate_open(struct futex_gate *gate)
 {
     atomic_fetch_add(&gate->count, 1);

@@ -72,6 +72,9 @@ void waits_print(const struct waits *waits, char *text, size_t size)
  * a class name and a method's texts (64 KiB each) in one piece. */
 static const uint64_t chunk_sizes[LIVE_CHUNK_SIZES] = {STEP_LIVE_PAGE, UINT64_C(64) << 10,
                                                        UINT64_C(256) << 10};
+/* The file grows by segments of this size, each cut into chunks of one size. Growing costs system
+ * calls under the lock, so it has to be rare; what is cut stays cut, so the segment is also the
+ * memory that a size can keep although another size needs it. */
 #define SEGMENT_BYTES (UINT64_C(1) << 20)
 #define LIVE_WAIT_NS INT64_C(1000000000)
 #define STILL_WAIT_NS UINT64_C(10000000000)
@@ -334,6 +337,10 @@ static void mark_chunks(uint8_t *base, uint64_t chunk_bytes)
 }
 
 /* Splits a new segment into chunks of one size. The caller holds the lock. */
+/* The order is what makes the file readable at any moment. mark_chunks() writes the headers of all
+ * chunks before `file_bytes` (a sequentially consistent store) covers them; find_places() of
+ * ring_copy.c loads `file_bytes` first and then walks from header to header. With the reverse order
+ * it could meet a header of zeros, and the pass would lack all chunks behind it. */
 static bool carve(struct live_map *map, uint64_t chunk_bytes, struct live_chunk_ref **list)
 {
     uint8_t *base = map_more(map, SEGMENT_BYTES);
@@ -358,6 +365,15 @@ static bool is_full(const struct live_map *map)
 }
 
 /* Waits until there is room for another chunk. The caller holds the lock. */
+/* The count of the gate is read before the condition is checked, and the wait returns at once if
+ * the count has changed since. So an opening between check and wait is not lost. The lock is given
+ * up meanwhile, because another thread may have to take a chunk that needs no room (a forced
+ * stream). LIVE_WAIT_NS bounds each wait: a drain in another process may have been killed, which
+ * nobody announces; then is_drained() says so, and all waits end.
+ *
+ * A stream whose owner has stopped the JVM (live_stand_still()) waits once for STILL_WAIT_NS, and
+ * then never again. The drain needs no Java thread and so usually frees chunks meanwhile, but a
+ * disk that does not answer would otherwise stop the program for ever inside a safepoint. */
 static bool wait_for_room(struct live_map *map, struct live_stream *stream)
 {
     struct live_shared *shared = map->shared;
@@ -410,6 +426,10 @@ static void take_returned(struct live_map *map)
 
 /* A stream's first chunk is small. So are all while the chunks being filled have more than half of
  * the limit. */
+/* Small first chunks bound the memory of many short threads: a page each instead of 64 KiB. The
+ * second rule bounds that of many long ones. A chunk that is being filled is not part of the
+ * backlog, so wait_for_room() does not count it; without the rule, 10,000 threads would keep 625
+ * MiB whatever buffer= says. */
 static struct live_chunk_ref *take_chunk(struct live_map *map, const struct live_stream *stream)
 {
     bool crowded = map->active_bytes > map->shared->limit_bytes / 2;
@@ -427,6 +447,19 @@ static struct live_chunk_ref *take_chunk(struct live_map *map, const struct live
     return ref;
 }
 
+/* Prepares a chunk that was free. Three readers may look at it at any moment, so the order counts:
+ *
+ * - `used` is 0 before the state becomes ACTIVE (release). look() of ring_copy.c loads the state
+ *   (acquire) before `used`; if it sees ACTIVE it sees this 0, or a later value, and never the
+ *   length that the chunk had in its last life.
+ * - `stream` and `order` are written while the state still is FREE. The pair never occurs again, so
+ * a copier knows by it whether the chunk is still the one that it looked at.
+ * - `ref` is published last (release). drain_take_active() loads it (acquire) and then reads the
+ *   whole header without another order.
+ *
+ * The members that follow are the encoder's context: a chunk must be decodable without the chunk
+ * before it, since after a crash that one may be in the trace already and gone from here. So the
+ * first record of a chunk names its object, time and call stack in full. */
 static void begin_chunk(struct live_stream *stream, struct live_chunk_ref *ref)
 {
     struct step_live_chunk *chunk = ref->chunk;
@@ -449,6 +482,11 @@ static void begin_chunk(struct live_stream *stream, struct live_chunk_ref *ref)
     atomic_store_explicit(&stream->ref, ref, memory_order_release);
 }
 
+/* A stack without a lock. Any number of threads push; the one reader takes the whole list at once
+ * with an exchange, and never a single element. So the ABA problem of such stacks cannot occur: the
+ * compare-exchange only claims that the head is unchanged, and no element is followed. All accesses
+ * are sequentially consistent, so whoever takes the list also sees everything that was written to
+ * the chunks before they were pushed. */
 static void push(_Atomic(struct live_chunk_ref *) *list, struct live_chunk_ref *ref)
 {
     struct live_chunk_ref *head = atomic_load(list);
@@ -466,6 +504,14 @@ static void queue_full(struct live_map *map, struct live_chunk_ref *ref)
     futex_gate_open(&map->shared->work);
 }
 
+/* The new chunk is installed before the old one is queued. With the reverse order the drain could
+ * take, write and release the old chunk, and another stream could fill it, while `stream->ref`
+ * still named it: drain_take_active() would then read another stream's records as this one's. In
+ * this order the drain may see the new chunk before the old one has reached the queue;
+ * drain_take_active() notices that by the chunk's number and leaves it alone.
+ *
+ * If no chunk can be had, the old one stays, unchanged and not full. So a dropped record leaves no
+ * trace in the stream, and the next call tries again. */
 uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, size_t words)
 {
     struct live_chunk_ref *old = atomic_load_explicit(&stream->ref, memory_order_relaxed);
@@ -510,6 +556,11 @@ struct live_chunk_ref *live_map_take_full(struct live_map *map)
     return oldest;
 }
 
+/* Everything that is needed of the chunk is read before it is pushed: afterwards it may belong to
+ * another stream. The state becomes FREE before that, so that a copier in the other process does
+ * not take the old records for valid ones while the chunk is filled again. The backlog shrinks
+ * after the push: a thread that sees room then finds the chunk that is the room, and does not grow
+ * the file instead. */
 void live_map_release(struct live_map *map, struct live_chunk_ref *ref)
 {
     uint64_t bytes = ref->chunk->size_bytes;

@@ -14,6 +14,11 @@ struct live_stream *live_all_streams(struct live_map *map)
     return atomic_load(&map->shared->all_streams);
 }
 
+/* A parsed chunk is kept until its records are in the trace file. Until then the live file is the
+ * only place that survives a crash, since parsed records wait in the writer's memory for a block to
+ * become full. The chunks of a stream are retained in their order, and each knows the number of the
+ * first record after it (`end_record`), so one comparison with the number of written records
+ * decides which can go. */
 void live_retain(struct live_chunk_ref *ref)
 {
     struct live_stream *stream = ref->stream;
@@ -43,6 +48,10 @@ bool live_needs_relief(const struct live_map *map)
     return atomic_load(&map->shared->backlog_bytes) >= map->shared->limit_bytes / 2;
 }
 
+/* `work_seen` is read after the wait and before the caller looks for full chunks. A chunk that is
+ * queued after that look has increased the count, so the next call returns at once. The limit is
+ * for what opens no gate: active chunks of a trace that is watched, a batch of frees to be closed,
+ * an end that another thread asked for. */
 void live_wait_for_work(struct live_map *map)
 {
     struct futex_gate *work = &map->shared->work;

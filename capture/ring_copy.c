@@ -39,7 +39,13 @@ static void write_at(struct ring_copy *copy, const void *data, uint64_t length, 
 /* ---- selecting ---- */
 
 /* Returns true if the chunk in memory is still the one seen there. Then all that was read before
- * belongs to it. */
+ * belongs to it.
+ *
+ * This is the second half of a sequence lock whose counter is the pair of stream and order. The
+ * fence keeps the reads of records before it from moving behind it. The acquire load of the state
+ * pairs with the release stores of begin_chunk() (ACTIVE) and live_map_release() (FREE): if the
+ * chunk has been released and filled again, either the state is FREE or the pair is another one.
+ * There is no lock between the two processes, because each may be killed while it holds one. */
 static bool is_unchanged(const struct ring_copy *copy, const struct ring_place *place)
 {
     const struct step_live_chunk *chunk = chunk_at(copy, place);
@@ -64,6 +70,8 @@ static bool look(const struct ring_copy *copy, struct ring_place *place)
     return is_unchanged(copy, place);
 }
 
+/* The load pairs with the store of `file_bytes` in carve(), which comes after the headers of the
+ * new chunks. Places never move and never change their size, so each is found once. */
 static bool find_places(struct ring_copy *copy)
 {
     uint64_t end = atomic_load(&header_of(copy)->file_bytes);
@@ -101,7 +109,17 @@ static bool choose(struct ring_copy *copy, struct ring_place *place)
 }
 
 /* Called twice: selects chunks of all but the global stream, then of this one. What is selected is
- * not looked at again: its chunk may have made room for one that comes later in its stream. */
+ * not looked at again: its chunk may have made room for one that comes later in its stream.
+ *
+ * The places cannot be read at one moment, so a single look could find a stream's chunk 7 and miss
+ * its chunk 6, which was begun in a place that had been passed already. The file would then have a
+ * gap in the middle of a stream. So there are two looks. The first notes the highest chunk of each
+ * stream. All lower ones had been begun before that one, so the second look finds each of them, or
+ * it has been released, and then the trace has it. Chunks above the noted one are left to the next
+ * pass. The result is a prefix of each stream, some longer than others.
+ *
+ * The global stream comes last. A definition is committed before the record that names it, so what
+ * is selected now defines everything that was selected before. */
 static bool look_at_streams(struct ring_copy *copy, bool global)
 {
     for (size_t i = 0; i < copy->place_count; i++) {
@@ -152,8 +170,14 @@ static bool is_in_file(const struct ring_place *place)
            place->order == place->seen_order;
 }
 
-/* A chunk that is gone from memory is in the trace. Its place is freed before anything is written
- * over it. */
+/* Frees the places in the file whose chunk has changed. A chunk that is gone from memory is in the
+ * trace. Its place is freed before anything is written over it.
+ *
+ * Both writers of the file, this process and the trace's, may be killed between any two writes. The
+ * order within a pass keeps the file valid after each of them: places are freed first, then the
+ * words of a chunk are written, then its header, which makes them valid, and last the page that
+ * says what the copy has. A chunk that is in the file under its own number only grows; its old
+ * words are not written again. */
 static void drop_old(struct ring_copy *copy)
 {
     for (size_t i = 0; i < copy->place_count && copy->code == 0; i++) {
@@ -231,6 +255,10 @@ static void look_at_file(struct ring_copy *copy)
     }
 }
 
+/* The time is taken before the first look: everything that was published by then is found, so a
+ * reader may say that nothing up to `copied_stamp` is missing. `sorted` has the global stream
+ * first, because its number is 0; definitions therefore reach the file before the records that name
+ * them. */
 bool ring_copy_pass(struct ring_copy *copy, bool last)
 {
     uint64_t raw = clock_raw(), words = 0;

@@ -17,6 +17,10 @@
 #include "steptrace/live.h"
 
 /* Reserve for properties, index and footer: a share of the bytes written, and a minimum. */
+/* The footer, the index and the properties make a trace readable without a search, so there must be
+ * room for them when the disk is full. The index grows with the number of blocks, hence the share.
+ * STEP_BYTES makes the reservation ahead of need, so that most writes need no system call for
+ * it. */
 #define END_BYTES UINT64_C(65536)
 #define END_SHARE 64u
 #define STEP_BYTES (UINT64_C(1) << 20)
@@ -180,7 +184,10 @@ static enum step_status busy(const char *path, struct step_error *error)
                           "another process writes a trace there (use %%p in the name)");
 }
 
-/* Locks the file before truncating it: two recorders may be here at the same time. */
+/* Truncates an existing trace, which the caller wants to overwrite. Locks the file before
+ * truncating it: two recorders may be here at the same time, and the one without the lock must not
+ * destroy what the other has begun to write. The live file is removed before the trace is emptied:
+ * a reader that finds both takes the live file as the rest of that trace. */
 static enum step_status replace(struct trace_file *file, mode_t mode, const char *live,
                                 struct step_error *error)
 {
@@ -315,6 +322,11 @@ int trace_file_extend(int descriptor, uint64_t start, uint64_t bytes)
     return cannot_reserve(code) ? fill(descriptor, start + bytes) : code;
 }
 
+/* Reserves blocks beyond the file's end without making the file longer (FALLOC_FL_KEEP_SIZE), so
+ * that a crash leaves no zeros at its end. The reservation is cumulative: `reserved` is how far it
+ * reaches, and trace_file_close() gives back what was not used. Where the file system cannot
+ * reserve, writes are attempted anyway; then a full disk is met by the write itself, and the trace
+ * may lack its end. */
 bool trace_file_reserve(struct trace_file *file, uint64_t length)
 {
     uint64_t wanted = file->size + length;

@@ -111,6 +111,9 @@ static bool call(struct trace_store *store, enum writer_operation operation, uin
     return done;
 }
 
+/* A call that was given up leaves the writer process with the data of that call: it may still be in
+ * write(2) when the disk answers minutes later. So `is_lost` is final, and the shared data is never
+ * written again. What the trace lacks is in the live file, which that process completes. */
 static enum step_status put_there(struct trace_store *store, const void *data, size_t length,
                                   struct step_error *error)
 {
@@ -138,6 +141,10 @@ static uint64_t ring_bytes_of(const struct trace_store_wanted *wanted)
     return (bytes > RING_LEAST ? bytes : RING_LEAST) / STEP_LIVE_PAGE * STEP_LIVE_PAGE;
 }
 
+/* RING_MEMORY is tried first and may fail in many ways that are no fault of the user: no memfd, a
+ * filter of system calls, a loader that does not run the library. RING_FILE needs nothing of that.
+ * The price is that a store of the program can then wait for the disk, or fail with SIGBUS where
+ * the file is cut. */
 enum step_status trace_store_open(const struct trace_store_wanted *wanted, struct trace_store **out,
                                   struct step_error *error)
 {

@@ -132,8 +132,13 @@ static void answer(uint32_t number)
     futex_gate_open(&calls->answering);
 }
 
-/* Copies the rest to the live file and exits: the program has ended, or does not wait any
- * longer. */
+/* Copies the rest to the live file and exits: the program has ended, or does not wait any longer.
+ *
+ * Both locks are taken and never given back, in the order of answer_calls(): so a call that is
+ * being answered is finished first, and what it wrote is in the trace before the last copy decides
+ * which chunks are still needed. The state ENDING is written before the copy, WHOLE after it. If
+ * this process is killed in between, a reader knows that the program had ended but that the copy is
+ * not complete. */
 static void finish(void)
 {
     pthread_mutex_lock(&self.files);
@@ -146,6 +151,9 @@ static void finish(void)
     _exit(0);
 }
 
+/* `left` is honoured only when no call is unanswered. The program sets it after its last call, also
+ * after one that it has given up; that call's data must still reach the file, because the drain
+ * counts those records neither as written nor as lost. */
 static void *answer_calls(void *data)
 {
     struct writer_calls *calls = self.calls;
@@ -170,6 +178,9 @@ static void *answer_calls(void *data)
 
 /* ---- the program's end ---- */
 
+/* The wait for the program's end and the pause between copies are one call, poll() of the pidfd, so
+ * the end is noticed at once and not up to 100 ms later. `due` advances by a fixed step, unless a
+ * pass has taken longer than that: then the next one does not follow without a pause. */
 static void copy_until_end(void)
 {
     uint64_t due = clock_monotonic_ns();

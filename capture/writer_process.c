@@ -45,10 +45,15 @@ static const char *find_loader(void)
     return found;
 }
 
-/* The library as it was when it was loaded.  Later its name may lead elsewhere: steptrace.jar
+/* The library as it was when it was loaded. Later its name may lead elsewhere: steptrace.jar
  * removes the file that it has unpacked into a directory that others can write, and each trace
- * starts a writer.  A mapping takes no descriptor, which the program could see, close, or take
- * over, and no memory until it is read. */
+ * starts a writer. A mapping takes no descriptor, which the program could see, close, or take over,
+ * and no memory until it is read.
+ *
+ * It is taken at load, before any other code of the agent, and kept for good. Opening the file at
+ * each trace would be wrong in two ways: whoever can write the directory could have their own
+ * program run with the JVM's rights, and a package update would start a writer whose layout of the
+ * shared memory differs. WRITER_LAYOUT checks the latter nevertheless. */
 static struct {
     const uint8_t *bytes;
     size_t length;
@@ -211,6 +216,11 @@ static bool wait_for_answer(struct writer_process *writer, uint32_t number,
     return true;
 }
 
+/* The operation and its length are plain stores. The store of `asked` (sequentially consistent)
+ * publishes them to the writer process, which loads it before it reads them; `answered` publishes
+ * the answer the same way in the other direction. One call is in flight at a time, so no member has
+ * two writers at once. A call's number tells its answer from that of an earlier call, which may
+ * come late. */
 bool writer_process_call(struct writer_process *writer, enum writer_operation operation,
                          uint64_t length, struct step_error *error)
 {

@@ -49,7 +49,13 @@ static bool find_functions(void *library)
     return all;
 }
 
-/* Looks where the system has it, then beside this module. */
+/* Looks where the system has it, then beside this module.
+ *
+ * The library is not linked, because a JVM with a linked agent would fail to start where it is
+ * missing, with the loader's message and without the agent's. RTLD_LOCAL keeps its symbols from
+ * other libraries of the program, which may have a libzstd of another version; the functions below
+ * are hidden in this module for the same reason. It is loaded once and never closed: the drain
+ * thread may be inside it whenever the process ends. */
 static void load(void)
 {
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);

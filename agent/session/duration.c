@@ -16,7 +16,12 @@ struct timer {
     jobject thread; /* global reference */
 };
 
-/* The one timer that counts has this number; `due_ns` is 0 until its trace has begun. */
+/* The one timer that counts has this number; `due_ns` is 0 until its trace has begun.
+ *
+ * A timer cannot be cancelled by ending its thread, which the JVM knows and which may be inside the
+ * agent. So each has a number, and setting the next number makes the older ones void: await()
+ * returns false in them. The thread is started before the trace begins: if that fails, there is no
+ * trace that nothing would end. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -30,7 +35,8 @@ void duration_initialize(void (*end)(void))
     current.end = end;
 }
 
-/* Returns false if the trace has ended before. */
+/* Returns false if the trace has ended before. The condition uses the monotonic clock, so setting
+ * the system's clock neither ends a trace early nor keeps it. */
 static bool await(uint64_t number)
 {
     pthread_mutex_lock(&current.lock);

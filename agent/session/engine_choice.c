@@ -37,6 +37,11 @@ void engine_choice_apply(struct session *session)
         session->finds_objects || (is_bytecode && (options->events & EVENT_FREE) != 0);
 }
 
+/* Changes the engine before anything of the session has been written. The callbacks are set
+ * already, as the table has those of all engines. A thread draws the distance to its first sample
+ * when it is created, so threads that exist have drawn it with the JVM's interval of 512 KiB; the
+ * calling thread allocates until that distance is used up (engine_jvmti_advance()), the others lose
+ * up to that much. */
 static bool fall_back(struct session *session, JNIEnv *jni, const char *reason)
 {
     session->options.engine = ENGINE_JVMTI;

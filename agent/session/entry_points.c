@@ -77,6 +77,14 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
         rotation_begin(&tracer.options);
 }
 
+/* The JVM sends this while the program's daemon threads still run, and ends when the callback
+ * returns. collections_are_silent() is first: some JDKs announce no collection from here on, so
+ * addresses must not be used any more. `death_ns` starts the time of finish=. `closer` is set
+ * before `closing`, whose store pairs with the acquire load in probe_enter(): the thread that ends
+ * the trace reaches probes itself, and must find that it is the closer. While `closing` is set,
+ * other threads rest at each probe, so that they do not take the processors from the drain thread,
+ * for which the whole JVM waits. The armed trace of start= is discarded afterwards, and the reaper
+ * is woken to see that it must end: the JVM waits for threads in native code. */
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void) jvmti;
@@ -120,6 +128,13 @@ static void report_running(void)
 }
 
 /* Begins a trace. Java threads only. */
+/* A second, third... trace of the process. A trace that ended by itself (limit, full disk) has left
+ * its drain thread to be joined; session_stop() does that first. Internals are decided anew for
+ * each trace, by its own options. The capabilities are asked for outside the control lock, since
+ * they need no session, and the session is prepared and begun inside it: of two commands at once
+ * the second finds the session of the first in last_is_over(). What an earlier trace has left
+ * (tags, entries of methods, caches) carries that session's number. So a stale entry is recognised
+ * by one comparison, and need not be found and removed. */
 static jint attach_start(struct options *options)
 {
     JNIEnv *jni = jvm_jni();
@@ -266,7 +281,10 @@ static jint status(struct options *options)
 
 struct tracer tracer = {.control_lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The child of a fork shares the buffers' pages but has no drain thread: it records nothing. */
+/* The child of a fork shares the buffers' pages but has no drain thread: it records nothing. The
+ * session pointer is left alone, since the parent's chunks are in memory that both map: the child
+ * must not close, flush or free anything of it. probe_enter() looks at `forked`; the fast paths do
+ * not, so they are switched off here. */
 static void after_fork(void)
 {
     struct session *session = atomic_load(&tracer.session);
@@ -372,6 +390,9 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     return enable(JVMTI_EVENT_VM_START) && enable(JVMTI_EVENT_VM_INIT) ? JNI_OK : JNI_ERR;
 }
 
+/* Agent_OnAttach() runs again for each command, in the library that is loaded already, so all state
+ * that outlives a command is set up only by the first one. An agent that came with the JVM accepts
+ * commands as well: then `tracer.vm` is set, and its options of load time stay. */
 static jint attach(JavaVM *vm, struct options *options)
 {
     if (tracer.vm == NULL) {

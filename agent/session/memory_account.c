@@ -68,6 +68,9 @@ static void say_too_much(const struct session *session, const uint64_t parts[MEM
                 session->options.file, session->options.memory_bytes / MIB, text);
 }
 
+/* Records are written and chunks released before the ceiling counts as exceeded: what waits for a
+ * block to become full is the largest part, and the only one that can be given back at once. The
+ * ring's mapping does not shrink, but its chunks are used again. */
 bool memory_account_keep(struct session *session, void (*give_back)(struct drain *drain),
                          struct drain *drain)
 {

@@ -94,6 +94,11 @@ bool missed_bytes_are_wanted(const struct session *session)
            session->options.engine != ENGINE_SAMPLED;
 }
 
+/* A method that runs when a trace begins keeps its old code without probes until it returns, which
+ * for the loop of a server is never. Nothing in the trace would show that: the objects of that call
+ * are simply absent. The JVM counts the bytes of each thread in any case. So the counters are read
+ * at both ends and compared with the bytes that were recorded; only the difference of a thread that
+ * is still there can be computed. */
 void missed_bytes_begin(struct session *session, JNIEnv *jni)
 {
     if (!missed_bytes_are_wanted(session))

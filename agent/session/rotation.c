@@ -194,6 +194,10 @@ static void end_engine(void)
 }
 
 /* Returns false if the trace has ended by itself, with a message. */
+/* Marks the ending trace as followed. The engine looks at that mark when it is disabled:
+ * engine=sampled then keeps its tags and references instead of deleting them, and deaths between
+ * the two files are noted for the next one (sampled_lives_pause()). Without the mark the objects of
+ * the first file would never be known to die. */
 static bool announce_next(void)
 {
     bool goes_on = control_take(COMMAND_PATIENCE_NS);
@@ -206,6 +210,8 @@ static bool announce_next(void)
     return goes_on;
 }
 
+/* The old files are removed after the new one has begun. The other order would lose an old one for
+ * nothing if the new one cannot be made. */
 static bool begin_file(struct options *options)
 {
     options->file_number = ring.file_number + 1;
@@ -248,6 +254,11 @@ static bool waits_for_file(void)
 }
 
 /* Returns false if no trace follows. */
+/* An exact window that cannot begin does not cost the sample: the next file of the sample is begun
+ * in its place. Ids go on across the files: session_prepare() starts with the first id that the
+ * last file does not have, and the tags of all files carry the number of the first session
+ * (classes.h), so an object that was tagged in an earlier file is recognised, and its death is
+ * written as one of an earlier file. */
 static bool replace_trace(struct options *next)
 {
     if (!announce_next())

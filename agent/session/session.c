@@ -157,7 +157,13 @@ static bool start_drain(struct session *session)
 }
 
 /* Runs `errand` in the drain thread and waits for it. NULL: the thread drains from now on. Returns
- * false if it failed, or did not return because a disk does not answer. */
+ * false if it failed, or did not return because a disk does not answer.
+ *
+ * The drain thread may have a descriptor table of its own (capture/apart.h), in which only it can
+ * open and write the trace. Two semaphores hand the work over and back; they order all memory
+ * between the two threads, so the session's members need no other protection until the thread
+ * drains. A thread that the kernel holds in a write cannot be ended or joined: the session is
+ * abandoned then, that is, never freed. */
 static bool session_errand(struct session *session, bool (*errand)(struct session *session))
 {
     session->drain.errand = errand;
@@ -356,7 +362,10 @@ static void limit_resolution(struct options *options)
         options->resolution_ns = VIRTUAL_TICK_NS;
 }
 
-/* Returns true if a new object needs only a record and a recycled reference. */
+/* Returns true if a new object needs only a record and a recycled reference. Each condition
+ * excludes something that made_quickly() of quick_events.h cannot do: read an object without holds
+ * and a known header; order its mark of the probe without membarrier(); stamp without the
+ * processor's counter; look an object up by its hash; start a collection; find a call stack. */
 static bool new_objects_are_plain(const struct session *session)
 {
     const struct options *options = &session->options;
@@ -403,8 +412,9 @@ static bool fail(struct session *session)
 }
 
 /* A trace that begins while the program runs has its zero there: what the JVM did before, and the
- * time that it took to rewrite its classes, are no part of the recording.  Files of one set have
- * the zero of the first.  No thread reads the scale meanwhile: the last session is over. */
+ * time that it took to rewrite its classes, are no part of the recording. Files of one set have the
+ * zero of the first, so that the times of an object's birth and of its death in a later file can be
+ * compared. No thread reads the scale meanwhile: the last session is over. */
 static void set_zero(struct session *session)
 {
     if (session->late && session->ring_number == session->number) {
@@ -414,6 +424,43 @@ static void set_zero(struct session *session)
     stamps_describe(session, session->map->header);
 }
 
+/* Begins a trace. The order is nearly everything here; each step needs those above it.
+ *
+ * 1. The last session must be over: last_is_over() waits until no thread is in a probe of it and
+ *    deletes its weak references. Only then may its tables be emptied (threads read them without a
+ *    lock) and the clock's scale be changed.
+ * 2. Options that depend on the JVM and the scale come next, since the gap between batches of frees
+ *    is stored in ticks of that scale.
+ * 3. slots_prove() precedes everything that reads slots: `holds` and headers_prove() below, and
+ *    sights_possible(), which engine_choice_settle() calls when it defines the class of the probes.
+ *    That class is defined once per process. If slots were proven later, it would lack the probes
+ * that show objects to leaf calls, for good.
+ * 4. The engine is settled before `holds`, because a fallback to engine=jvmti changes it. A gentle
+ *    session changes the loaded classes here: no probe finds a session yet, so the probes do
+ *    nothing, and the program runs while some classes have them and others do not.
+ * 5. The other self-tests create objects, load classes and may run Java code. All of that must
+ *    happen while no probe sees the session, or it would be in the trace as the program's.
+ * 6. Time zero of a trace that begins late is after all this work, which is no part of the
+ *    recording. The header gets the scale before the decoder is created, as the decoder copies it.
+ * 7. The properties are written last of all, since most of them state how the steps above ended,
+ *    and before the first block, so that a trace that is cut early has them. From here on the drain
+ * thread alone uses the writer: write_first() runs there.
+ * 8. VM start has stamp 0 and VM init the stamp at which the clock now stands still. Both are in
+ *    the global stream before the session is published, so nothing can precede them.
+ * 9. The drain thread starts to drain before the snapshot: that may fill the ring, and would wait
+ *    for room for ever. It does not end the trace before `published` is set, because
+ *    `tracer.session` must be set and taken back in that order.
+ * 10. Nothing fails any more, so the last session is freed, and this one takes its place. What must
+ *     be done before probes find the session (Java code that is called once, tags of an old session
+ *     of the same number, state of stop= and of call stacks) is done now.
+ * 11. The session is published first and the JVM's events are enabled afterwards: an event without
+ *     a session would be taken for a leftover of a trace that has ended, and would switch itself
+ *     off. Then the snapshot is taken. So an object that is allocated meanwhile may be reported
+ *     twice, by its event and by the snapshot, which tags resolve. With the reverse order an object
+ *     between snapshot and events would be in neither.
+ * 12. The clock goes on when everything that existed has the time of VM init. Method events begin
+ *     later still: they name their objects by id, and existing objects have had none until now. The
+ *     fast path for objects is last, because it does not read tags. */
 bool session_begin(struct session *session, JNIEnv *jni)
 {
     if (!last_is_over(jni))

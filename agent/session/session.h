@@ -11,7 +11,8 @@
 /* Creates the trace's files. Returns NULL, with a message, on failure. The caller of this and of
  * session_begin() holds the control lock, except at load, when there is one thread. */
 struct session *session_prepare(const struct options *options);
-/* Starts recording, in the live phase. Takes ownership of the session, also on failure. */
+/* Starts recording, in the live phase. Takes ownership of the session, also on failure, when its
+ * files are removed and the classes are restored. */
 bool session_begin(struct session *session, JNIEnv *jni);
 /* Returns the end of a message about a trace that cannot begin. */
 const char *session_consequence(void);

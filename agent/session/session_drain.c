@@ -42,7 +42,15 @@ static void take_full_global(struct drain *drain, struct live_chunk_ref *ref)
 }
 
 /* Takes all full chunks. Everything that they name was defined before they became full. Therefore
- * the global stream, as it is after they were taken from the queue, is drained first. */
+ * the global stream, as it is after they were taken from the queue, is drained first: its full
+ * chunks, then what is published of its active one, then the others.
+ *
+ * The lock keeps the active chunk of the global stream in place between the two loads. Without it,
+ * that chunk could become full after the queue was taken and before `ref` was loaded. It would then
+ * be in neither: not among the chunks taken, and no longer the active one, and the definitions in
+ * it would come after the records that name them. No order is needed for the words themselves: a
+ * definition is committed before the record that names it, that record before its chunk was queued,
+ * and the exchange in live_map_take_full() acquires all of it. */
 static bool take_all_full(struct drain *drain)
 {
     struct session *session = drain->owner;
@@ -111,6 +119,9 @@ static void end_for_file(struct session *session, int code)
                 code == ENOSPC ? "the disk is full" : strerror(code));
 }
 
+/* Returns true if no probe uses the session and the engine has said its last words. The words come
+ * second: a Java thread of the agent writes them outside of probes, for threads that have all left
+ * theirs. */
 static bool is_quiet(const struct drain *drain)
 {
     struct session *session = drain->owner;
@@ -178,7 +189,16 @@ static bool must_end(struct drain *drain)
     return true;
 }
 
-/* No probe runs after this. What probes still write meanwhile is drained. */
+/* No probe runs after this. What probes still write meanwhile is drained.
+ *
+ * The probe marks its thread, then loads `tracer.session`; here the session is taken away, then the
+ * marks are read. Between the two lines is a barrier for all processors (threads_order_probes()).
+ * So either the probe sees NULL and leaves, or its mark is seen and waited for: this is the
+ * argument of Dekker's algorithm, with the barrier on the rare side only. last_words_expect() is
+ * first, because a thread that ends after the session is gone must know that its state is still
+ * needed. Writers of frees use no mark but a flag of their own, which event_wait_for_frees() takes
+ * once: a writer that found the session has left after that. A map that failed is stopped before
+ * the wait, since threads may wait in it for room that never comes. */
 static void end_probes(struct drain *drain)
 {
     struct session *session = drain->owner;
@@ -230,6 +250,11 @@ static void report_threads(struct drain *drain)
                 drain->path, count, drain->path);
 }
 
+/* The end of the file. An open batch of frees is closed and method counts are written before VM
+ * death, which must be the last event: its stamp is taken under the lock of the global stream after
+ * all probes have left, so no other stamp is later. The decoder is finished after the last chunk.
+ * Properties may come at any time before drain_close(), which writes them with the index; those
+ * here state what is only known at the end. */
 static void close_trace(struct drain *drain)
 {
     struct session *session = drain->owner;
@@ -292,6 +317,11 @@ static void give_back(struct drain *drain)
     session->map = NULL;
 }
 
+/* `ending` is set first, under the lock: from then on session_want_end() and lift_limit() leave the
+ * map alone, which give_back() frees. `ended` is set last, under the same lock, and is the only
+ * thing by which other threads know that nothing here is used any more. If a thread did not leave
+ * its probe, the map is not freed but kept for good, with the live file: that thread may still
+ * write into it, and a page that is gone would kill the JVM. */
 static void end_session(struct drain *drain)
 {
     struct session *session = drain->owner;

@@ -111,6 +111,25 @@ static uint64_t at_most(uint64_t value, uint64_t most)
     return value < most ? value : most;
 }
 
+/* Ends the trace from a Java thread; the drain thread does the rest (end_session() in
+ * session_drain.c).
+ *
+ * - A JVM that ends must not wait for room, so the limit is lifted first: a thread of the program
+ *   that waits in a probe may be the one for which the JVM's end waits.
+ * - `events_on` is exchanged, so exactly one thread disables the events, although a trace that
+ *   ended by itself is cleaned up by the reaper or by the next probe (engine_switch_off()).
+ * - The collection of end=collect comes while everything still is on: its announcement dates the
+ *   deaths that it finds, and holds need it. The snapshot follows, so that it shows what is
+ *   reachable. The engine's own last search for the dead is in engine_enable().
+ * - The JVM's counters are read while probes still see the session: what they count is then also
+ *   recorded.
+ * - Only then is the end asked for. What the engine found last is in the streams by now, and the
+ *   drain thread takes the session away from the probes.
+ * - Classes are restored after the end, not before: the trace does not wait for that, and probes
+ * without a session do nothing. A JVM that ends keeps its classes as they are.
+ *
+ * The time of the collection is taken from the time that is left for waiting, or both together
+ * could take twice what finish= says. */
 static void stop_last(struct session *session, enum session_end end, uint64_t limit_ns)
 {
     if (end == END_VM_DEATH) {

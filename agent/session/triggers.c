@@ -17,7 +17,9 @@ static _Atomic bool is_of_window, was_entered;
 static bool (*window_entered)(void);
 
 /* One thread begins the session. Others wait for that at most BEGIN_PATIENCE_NS, then go on
- * untraced. */
+ * untraced. The exchange decides which thread it is: the control lock alone would let each waiting
+ * thread begin it again. The identity hashes that the JVM draws here are the agent's
+ * (hash_state.h), although the thread is the program's. */
 static void begin(JNIEnv *jni)
 {
     uint64_t from_ns = clock_monotonic_ns();
@@ -112,6 +114,8 @@ static void report_not_entered(const struct session *session)
                     session->options.file);
 }
 
+/* The session is taken out before its probes are removed. A thread that enters a method of start=
+ * meanwhile finds nothing that waits, and goes on. */
 bool trigger_disarm(void)
 {
     if (!control_take(tracer.dying ? SECOND_NS : PATIENCE_NS))

@@ -101,7 +101,12 @@ static void set_tagged(struct named_object *class, uint64_t index)
 }
 
 /* Call these while no thread is in a probe. named_reuse() lets entries that were emptied the last
- * time be reused. named_empty_gone() empties those of classes unloaded since then. */
+ * time be reused. named_empty_gone() empties those of classes unloaded since then.
+ *
+ * An entry thus rests for one whole session between the unloading of its class and its reuse. The
+ * JVM reports the death of a mirror by its tag some time after the collection; a tag holds only the
+ * index of the entry. If the entry had a new class by then, the death of the old mirror would be
+ * recorded as that of the new one, which lives. */
 static void named_reuse(struct named_table *table)
 {
     while (table->empty != 0) {
@@ -192,6 +197,9 @@ static jint JNICALL forget_tag(jlong class_tag, jlong size, jlong *tag, jint len
     return 0;
 }
 
+/* A tag has 12 bits for the session, so session 4097 would take the objects of the first one, if
+ * they still live, for its own. Before that their tags are removed, by a walk over the heap; no
+ * such walk is needed in any process with fewer sessions. */
 void tags_forget(struct session *session)
 {
     /* engine=sampled leaves no tags, and its ring of files is no reason to walk the heap */
@@ -217,6 +225,9 @@ void classes_forget_unloaded(JNIEnv *jni, uint64_t last_session)
     pthread_mutex_unlock(&class_lock);
 }
 
+/* The tag of a mirror or a loader is in use for its index, so its object id is in the table.
+ * Several threads may see the object first; the compare-exchange gives it to one, and the others
+ * learn that it has an id. */
 bool object_claim_tag(const struct session *session, jlong tag, uint64_t object)
 {
     struct named_object *named = named_of_tag(tag);
@@ -390,7 +401,14 @@ static void put_class(struct session *session, uint64_t number, bool existing)
     global_write(session, record, 2, 1);
 }
 
-/* The caller holds the class lock, so no other thread numbers this class. */
+/* Gives the class its number. The caller holds the class lock, so no other thread numbers this
+ * class.
+ *
+ * The number is published last (release), after the definition is in the global stream; it pairs
+ * with the acquire load in number_in(). A thread that reads the number without the lock then writes
+ * records with it, and the definition must be committed before them: take_all_full() of
+ * session_drain.c relies on that. The number is taken under `global_lock`, so definitions are in
+ * the stream in the order of their numbers. */
 static uint64_t define_class(struct session *session, struct named_object *class, bool existing)
 {
     size_t text_words = (class->name_length + 7) / 8, count = 3 + text_words;
@@ -501,8 +519,13 @@ void class_loaded(struct session *session, jclass class, bool existing)
     number_class(session, class, may_be_tagged(session, class), existing, NULL);
 }
 
-/* A reference is the address of the slot with the object's address. That address is read only as a
- * hint and decides nothing. */
+/* Returns the class's entry in the thread's cache, and fills it.
+ *
+ * A reference is the address of the slot with the object's address. That address is read only as a
+ * hint and decides nothing: a collection may have moved the mirror, or put another one at its
+ * place. IsSameObject() with the entry's weak reference decides. The cache avoids GetTag(), which
+ * takes the one lock of the JVM's tag map. Pairs of entries let two classes share a place, the last
+ * one found being first. */
 struct class_cache_entry *class_cached(struct session *session, struct os_thread *os, JNIEnv *jni,
                                        jclass class)
 {

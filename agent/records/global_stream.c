@@ -106,6 +106,8 @@ bool dictionary_add_class(struct session_dictionary *dictionary, const struct se
     return true;
 }
 
+/* The definition is written before the number is put into the table, both under the caller's lock.
+ * So whoever finds a number there may use it at once. */
 uint64_t dictionary_number(struct session_dictionary *dictionary, struct session *session,
                            uint64_t hash, uint64_t class, uint64_t kind, const char *name,
                            const char *more)

@@ -14,7 +14,10 @@ static struct {
     unsigned pauses; /* announced and not over; pauses may be nested */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Waits for threads that began a hold before holds were refused. */
+/* Waits for threads that began a hold before holds were refused. All threads that could hold are on
+ * the list: a thread is pushed before its first probe. sched_yield() matters on one processor: the
+ * thread that holds may not be running, and it is not stopped by the safepoint, since it is in
+ * native code. */
 static void wait_for_holds(void)
 {
     if (!threads_barrier()) {
@@ -26,7 +29,9 @@ static void wait_for_holds(void)
             sched_yield();
 }
 
-/* The caller holds the lock. */
+/* The caller holds the lock. `pauses` is a count, because announcements may be nested
+ * (collections.h): the end of the inner one must not allow holds while the outer one still moves
+ * objects. */
 static void publish(void)
 {
     atomic_store(&holds_refused, !state.allowed || state.forbidden || state.pauses != 0);
@@ -60,6 +65,9 @@ bool holds_are_good(const struct session *session)
     return session->holds && !forbidden;
 }
 
+/* Holds are refused before the lock is given up, and waited for afterwards: the wait may take as
+ * long as a thread is without a processor, and threads that ask holds_are_good() must not wait for
+ * it. */
 void holds_wait(void)
 {
     pthread_mutex_lock(&state.lock);
@@ -71,7 +79,9 @@ void holds_wait(void)
         wait_for_holds();
 }
 
-/* The beginning of a pause is not reported while a session's events are switched on or off. */
+/* The beginning of a pause is not reported while a session's events are switched on or off, so an
+ * end may come without a beginning. It must not make the count wrap, which would refuse holds for
+ * ever. */
 void holds_go_on(void)
 {
     pthread_mutex_lock(&state.lock);

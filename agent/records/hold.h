@@ -32,7 +32,22 @@ void holds_go_on(void);
 
 extern _Atomic bool holds_refused;
 
-/* Returns false if nothing may be read now; then ask the JVM. */
+/* Begins a hold. Returns false if nothing may be read now; then ask the JVM.
+ *
+ * Two threads, each of which writes one word and then reads the other's:
+ *
+ *   - this one: holds = 1; compiler fence; if (holds_refused) undo
+ *   - the pause: holds_refused = true; barrier of all processors; while (holds) wait
+ *
+ * As with probe_enter(), the barrier on the side of the pause is enough. If this thread's store was
+ * not visible at the barrier, its load comes after it and reads true. The acquire load pairs with
+ * the store of holds_go_on() that ended the last pause: what the collector has moved and written
+ * before is visible here. The release store of hold_end() pairs with the acquire load in
+ * wait_for_holds(): a slot that was set in the hold is visible to the collector, which is about to
+ * update it.
+ *
+ * A hold contains no call that could block, fault or wait for a safepoint. The pause spins until it
+ * is over, and the whole program stands still meanwhile. */
 static inline bool hold_begin(struct os_thread *os)
 {
     /* A thread that retries must not keep the pause from seeing it without its mark. */

@@ -46,7 +46,12 @@ static void forget_counts(struct call_counts *counts)
     *counts = (struct call_counts){.session = 0};
 }
 
-/* Detaches the cells' open calls from their thread. */
+/* Detaches the cells' open calls from their thread. A table belongs to a native thread, a stack of
+ * open calls to a Java thread, and virtual threads change their native thread. `open` of a cell
+ * says how many open calls of the method the current Java thread has: inclusive time is added only
+ * when the outermost of recursive calls returns. So these counts leave with the thread and come
+ * back with it (adopt()), while the sums stay where they are. If the owner is not known to be
+ * alive, its stack must not be read, and all cells are searched instead. */
 static void disown(struct call_counts *counts, const struct java_thread *known)
 {
     struct count_cell *cell;
@@ -236,7 +241,9 @@ void method_counts_thread_ended(struct session *session, struct os_thread *os,
 }
 
 /* Adds the time of calls that are still open. `sum` belongs to no thread: its cells show which call
- * of a method is this stack's first. */
+ * of a method is this stack's first. The first loop runs from the outermost call inwards, so
+ * recursion adds inclusive time once; the second one from the innermost outwards, since the time of
+ * a call is part of the `inner` time of its caller. */
 static void add_open_calls(struct call_counts *sum, struct call_stack *stack, uint64_t now)
 {
     struct count_cell *cell;
@@ -297,6 +304,9 @@ static void finish_open_calls(const struct session *session, struct call_counts 
     }
 }
 
+/* The drain thread reads the tables of other threads without a lock. That is allowed only for
+ * threads that were seen outside of probes since the session was taken away; `left` of those orders
+ * their last writes before this. */
 void method_counts_finish(struct session *session, bool all_left)
 {
     struct call_counts sum = {.session = session->number};

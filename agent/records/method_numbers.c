@@ -15,6 +15,9 @@
 _Atomic(struct method_page *) method_pages[METHOD_PAGES];
 static _Atomic uint32_t last_number;
 
+/* Pages are never freed, so they are read without a lock, relaxed: a number is a constant in the
+ * code of a class, and the JVM's own publication of that class orders the page before the first
+ * call. */
 uint32_t method_new_number(void)
 {
     uint32_t number = atomic_fetch_add(&last_number, 1) + 1;
@@ -108,7 +111,10 @@ static bool is_called(jmethodID method, uint32_t wanted)
     return is_it;
 }
 
-/* The probe was called by the method itself. */
+/* Returns the method whose probe calls this: the frame below it. A number is given to a method
+ * while its class is being loaded, when there is no jmethodID yet; only a call shows it. The name
+ * is compared, because JVMTI hides the frames of a virtual thread that changes its carrier, and
+ * another method would be taken for this one for the whole session. */
 uint64_t method_find(struct session *session, uint32_t number)
 {
     struct method_page *page = method_page_of(number);

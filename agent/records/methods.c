@@ -164,6 +164,16 @@ static void publish(struct method_entry *entry, const struct method_entry *fresh
     atomic_store_explicit(&entry->session, session->number, memory_order_release);
 }
 
+/* The method is described outside of the lock, as that asks the JVM, which may wait for a
+ * safepoint; under the lock the entry may be there already, and then the description is dropped.
+ * The dictionary may have two entries for one method in that case, which is allowed: both say the
+ * same.
+ *
+ * A reader follows table, slot and entry without a lock. Each step is a release store in the writer
+ * and an acquire load here: the table after it was filled, the slot after the entry's key, the
+ * entry's session after its other members. A table that is too small is kept with the new one,
+ * since a reader may be in it; an entry added meanwhile is only in the new one, and such a reader
+ * comes here with the lock. */
 const struct method_entry *method_lookup(struct session *session, jmethodID method)
 {
     struct method_entry *entry =
@@ -189,6 +199,7 @@ const struct method_entry *method_lookup(struct session *session, jmethodID meth
     return entry;
 }
 
+/* Called while no thread is in a probe, so no reader is left in any of the tables. */
 void methods_forget(void)
 {
     pthread_mutex_lock(&method_lock);

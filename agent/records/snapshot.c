@@ -90,7 +90,12 @@ static void switch_to_vm(struct session *session, struct live_stream *stream)
     live_commit(stream, 1, 0);
 }
 
-/* Classes may be created between their listing and the walk; the next walk finds their objects. */
+/* Records the objects that exist. Classes may be created between their listing and the walk; the
+ * next walk finds their objects. The callback of a walk must not call the JVM, so it can only count
+ * objects of a class without a number; the classes are numbered between two walks. Objects that
+ * have got an id meanwhile, from a probe or in an earlier round, are passed over by their tag.
+ * Since the program stands still during a walk, no class can be created in it, so the rounds end
+ * soon. */
 static void take_objects(struct session *session, struct os_thread *os, JNIEnv *jni)
 {
     struct live_stream *stream = thread_stream(session, os);
@@ -108,8 +113,10 @@ static void take_objects(struct session *session, struct os_thread *os, JNIEnv *
     }
 }
 
-/* Allocation buffers handed out before sampling was on cause no samples. A snapshot has the objects
- * that a collection leaves. */
+/* Returns true if a collection must come before the snapshot. Allocation buffers handed out before
+ * sampling was on cause no samples: the collection takes them back from their threads. It also
+ * removes garbage, which would otherwise be recorded as existing and then die at the first
+ * collection. */
 static bool needs_collection(const struct session *session)
 {
     bool samples = session->options.engine != ENGINE_BYTECODE;

@@ -19,6 +19,10 @@ void stamps_describe(const struct session *session, struct step_live_header *hea
     header->resolution_ns = timed ? (uint32_t) session->options.resolution_ns : 1;
 }
 
+/* While the clock stands still, all that the start snapshot reports has the time of VM init, as the
+ * trace's definition asks: what existed before has no other time. `first` is never 0, since 0 means
+ * in `frozen` that the clock goes. It also marks what is older than the trace: frees and classes
+ * compare with it. */
 void stamps_freeze(struct session *session)
 {
     uint64_t stamp = stamps_are_times(session) ? clock_raw() - tracer.scale.zero
@@ -34,6 +38,8 @@ void stamps_go_on(struct session *session)
     atomic_store(&session->stamps.frozen, stamps_are_times(session) ? 0 : STAMPS_COUNTED);
 }
 
+/* A maximum without a lock. `tracer_is_starting()` is checked in each round: once the clock goes
+ * on, later stamps are larger anyway. */
 void stamps_advance(struct session *session, uint64_t stamp)
 {
     uint64_t latest = atomic_load(&session->stamps.latest_frozen);
@@ -42,6 +48,9 @@ void stamps_advance(struct session *session, uint64_t stamp)
         ;
 }
 
+/* The objects that a collection found have its end as their time, not the moment at which the
+ * reaper found them: the reaper is later by its own speed, which is no property of the program. A
+ * collection from before the session's zero has no time in it; then it is now. */
 uint64_t stamp_of_collection(const struct session *session)
 {
     uint64_t raw = atomic_load(&tracer.collection_raw);

@@ -28,7 +28,10 @@ void stamps_pass_tick(const struct session *session);
 /* Makes counted stamps greater than `tick` from now on. */
 void stamps_go_beyond(uint64_t tick);
 
-/* Returns the stamp of an event in the stream: never before the last event. */
+/* Returns the stamp of an event in the stream: never before the last event. Counters of two
+ * processors may differ by a few ticks although the kernel has compared them, and a thread may move
+ * between two events. Within a stream readers rely on rising times, and the short form of method
+ * events cannot express a negative difference. */
 static inline uint64_t stream_stamp(struct live_stream *stream, uint64_t stamp)
 {
     if (stamp > stream->last_stamp)

@@ -104,7 +104,14 @@ void thread_leave_out(jobject thread)
     }
 }
 
-/* When a native thread ends, its state and its stream are passed on to the next new thread. */
+/* When a native thread ends, its state and its stream are passed on to the next new thread. Nothing
+ * is freed: other threads walk the list without a lock.
+ *
+ * The mark of a probe is set for the whole time, without entering one: the thread that ends a
+ * session must wait until the stream and the page of weak references are handed over, or it would
+ * free the map below them. `thread_self` is cleared first, so that code that runs later in this
+ * thread's end, as that of other libraries, gets a new state instead of one that already has
+ * another owner. */
 static void release_os_thread(void *data)
 {
     struct os_thread *os = data;
@@ -146,6 +153,9 @@ void threads_initialize(void)
     pthread_key_create(&exit_key, release_os_thread);
 }
 
+/* A reused state is on the list already; a new one is pushed and stays for good. Threads of the JVM
+ * come and go by the thousand, so the list is as long as the largest number of threads at one time,
+ * and each search of it as well. */
 static struct os_thread *create_os_thread(void)
 {
     pthread_mutex_lock(&idle_lock);
@@ -177,6 +187,20 @@ __attribute__((cold, noinline)) static void rest(void)
         nanosleep(&(struct timespec){0, REST_NS}, NULL);
 }
 
+/* Enters a probe. The first load only avoids work while nothing is recorded; it decides nothing.
+ * What decides is the second one, after the mark.
+ *
+ * The mark is stored relaxed, and between it and the load there is usually no fence of the
+ * processor, only one of the compiler. The processor may still execute the load before the store is
+ * visible to others. The thread that ends the session therefore stores NULL and then has every
+ * processor that runs a thread of this process execute a full barrier (threads_order_probes()).
+ * After it, a thread either has its mark visible, or it has not loaded yet and will load NULL. So a
+ * probe costs two plain stores, and the end of a session one system call. Where the kernel has no
+ * membarrier(), each probe has the fence.
+ *
+ * The load of the session acquires what session_begin() wrote before it published the session.
+ * probe_leave() releases, so that whoever sees the mark cleared also sees all that the probe wrote.
+ * The child of a fork finds the session, but records nothing. */
 struct session *probe_enter(struct os_thread **out)
 {
     if (__builtin_expect(atomic_load_explicit(&tracer.closing, memory_order_acquire), 0))
@@ -202,7 +226,8 @@ struct session *probe_enter(struct os_thread **out)
     return session;
 }
 
-/* A process that was restored from a checkpoint is no longer registered. */
+/* Has every processor that runs a thread of this process execute a full memory barrier. A process
+ * that was restored from a checkpoint is no longer registered, so it is registered again. */
 static bool membarrier_everywhere(void)
 {
     return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0 ||
@@ -221,7 +246,8 @@ bool threads_barrier(void)
     return false;
 }
 
-/* Leaf calls have no fence. */
+/* Ends the fast paths. They have no fence at all and no place for one, as they call nothing;
+ * without membarrier() their marks may be seen too late. */
 static void end_quick_probes(void)
 {
     struct session *session = atomic_load(&tracer.session);
@@ -240,7 +266,10 @@ uint64_t threads_order_probes(void)
 }
 
 /* A thread that keeps calling probes is outside between two of them. Many such threads are hardly
- * ever all outside at the same moment. */
+ * ever all outside at the same moment, so it is enough that each was seen outside once since the
+ * barrier: when it enters again, it finds the session gone. `left` remembers that for each thread;
+ * a later call looks only at the rest. A thread that is created meanwhile is pushed onto the list
+ * after the session was taken away, and finds none. */
 bool threads_have_left(uint64_t since)
 {
     bool all = true;
@@ -352,6 +381,10 @@ bool thread_leave_in(jobject thread)
     return false;
 }
 
+/* Threads are found by JVMTI's thread-local storage, which the JVM frees with the thread. The lock
+ * makes finding and setting one step: the event of a thread's start, its first probe and the start
+ * snapshot may all register it at once, and it must get one number. It is held during calls of
+ * JVMTI, hence session_lock(), which gives up the session rather than wait for ever. */
 struct java_thread *thread_register(struct session *session, jthread thread, bool existing)
 {
     if (thread_is_left_out(thread) || !session_lock(session, &register_lock))
@@ -450,6 +483,10 @@ static struct java_thread *take_from(jthread thread)
     return java;
 }
 
+/* The storage is cleared under the register lock and before the end is recorded. Whoever registers
+ * the thread afterwards makes a new state; nobody finds this one any more, except a native thread
+ * that missed that the virtual thread left it. That is why states are never freed: it reads `os`
+ * once more and sees that it runs elsewhere. */
 struct java_thread *thread_ended(struct session *session, struct os_thread *os, jthread thread)
 {
     if (!session_lock(session, &register_lock))
@@ -492,6 +529,12 @@ void thread_ended_unseen(jthread thread, bool is_virtual)
     discard_java_thread(java);
 }
 
+/* A virtual thread moves to another native thread, whose records go to another stream. Readers
+ * merge streams by time and know no other order between them. So its first record here must have a
+ * later tick than its last one there: the thread waits for the next tick, which limit_resolution()
+ * of session.c keeps short. With counted stamps the counter is advanced instead. While the clock
+ * stands still for the start snapshot, the stream goes ahead of it, and stamps_advance() makes
+ * records that name objects go at least as far. */
 void thread_mounted(struct session *session, struct os_thread *os, jthread thread)
 {
     os->carries = true;
@@ -513,6 +556,8 @@ void thread_mounted(struct session *session, struct os_thread *os, jthread threa
     stamps_advance(session, after);
 }
 
+/* Stores how far the thread's time has come, before `os` is cleared: another native thread may
+ * mount it as soon as this returns, and thread_known() there accepts it only for itself. */
 void thread_unmounted(const struct session *session, struct os_thread *os)
 {
     struct java_thread *java = thread_known(session, os);

@@ -25,7 +25,10 @@ void canary_prepare(JNIEnv *jni)
     new_bytes = (*jni)->NewByteArray;
 }
 
-/* Call in a hold. Empties a slot with a wrong address, which the collector must not follow. */
+/* Call in a hold. Empties a slot with a wrong address, which the collector must not follow. The
+ * recycled reference is compared with a strong one, not with a stored address: the collector
+ * updates the strong one in any case, so a difference means that it does not treat the other as a
+ * reference. The stored address is compared only if no collection was announced since. */
 static const char *compare_slots(void)
 {
     uintptr_t place = slot_word(canary.object);
@@ -92,6 +95,8 @@ static void switch_off(const struct session *session, const char *fault)
                 fault);
 }
 
+/* An object that has survived a few collections is old and hardly ever moves, so the canary is made
+ * anew after each one: only a young object shows that an unannounced collection moves objects. */
 void canary_look(struct session *session, struct os_thread *os, JNIEnv *jni)
 {
     if (!holds_are_good(session))

@@ -56,6 +56,8 @@ void identity_expect(uint32_t key)
     __builtin_prefetch((const char *) home, 1);
 }
 
+/* Linear probing. The table is at most half full, so a search ends after few entries. Objects with
+ * equal keys are neighbours, and the JVM decides between them. */
 static void put(struct shard *shard, struct identity_entry entry)
 {
     size_t i = home_of(shard, entry.id);
@@ -95,6 +97,11 @@ bool identity_add(struct session *session, uint32_t key, uint64_t id, jweak refe
     return room;
 }
 
+/* IsSameObject() is called under the shard's lock, since the reaper deletes or recycles a reference
+ * right after it has removed the entry. The call may wait for the end of a safepoint. That is no
+ * deadlock: threads that wait for the lock are in native code, which does not delay the safepoint,
+ * and no callback in a pause takes it. If a debugger suspends the thread there, session_lock() ends
+ * the waits of the others. */
 uint64_t identity_find(struct session *session, JNIEnv *jni, uint32_t key, jobject object)
 {
     struct shard *shard = &shards[key % SHARDS];
@@ -112,7 +119,11 @@ uint64_t identity_find(struct session *session, JNIEnv *jni, uint32_t key, jobje
     return found;
 }
 
-/* Closes the gap at `hole`: moves up entries that would not be found any more. */
+/* Closes the gap at `hole`: moves up entries that would not be found any more. There are no markers
+ * of deleted entries: objects die at the rate at which they are made, and markers would fill the
+ * table as fast. An entry may move to the hole if its home is not between the hole and itself;
+ * distances are taken modulo the size, so a run across the end of the table is no special case. It
+ * ends at a free entry, as there is always one. */
 static void close_gap(struct shard *shard, size_t hole)
 {
     for (size_t i = (hole + 1) & shard->mask; shard->entries[i].id != 0;
@@ -126,6 +137,8 @@ static void close_gap(struct shard *shard, size_t hole)
     shard->entries[hole].id = 0;
 }
 
+/* Called before the object's reference is recycled. Afterwards that reference names another object,
+ * and a search with the old entry would give that object the dead one's id. */
 void identity_remove(struct session *session, uint32_t key, uint64_t id)
 {
     struct shard *shard = &shards[key % SHARDS];

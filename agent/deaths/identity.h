@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps objects of the weak table to their ids, keyed by 24 bits of the identity hash. Used only if
+/* Maps objects of the weak table to their ids, keyed by 23 bits of the identity hash. Used only if
  * session->finds_objects. */
 #ifndef AGENT_DEATHS_IDENTITY_H
 #define AGENT_DEATHS_IDENTITY_H

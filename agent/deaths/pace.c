@@ -75,7 +75,9 @@ static bool is_far_behind(const struct weak_table *table)
 }
 
 /* Returns true if the program has made half of what it makes between two collections, and the dead
- * of the last collection are not found yet, though it is not long ago. */
+ * of the last collection are not found yet, though it is not long ago. Half leaves the other half
+ * for the search to end before the next collection begins. LATE_NS bounds it: a reaper that needs
+ * longer than that would slow the program for the sake of dates alone. */
 static bool is_late(const struct weak_table *table)
 {
     if (!stops_to_clear || collections_behind() == 0 ||
@@ -90,6 +92,10 @@ static bool must_wait(const struct weak_table *table)
     return is_far_behind(table) || is_late(table);
 }
 
+/* The program may make objects faster than the reaper can search for the dead. The references of
+ * the dead then pile up, and a death is dated by a later collection. So a thread that has filled a
+ * page waits, 50 ms at most, as long as the reaper is behind. The check is made once a page, that
+ * is, for some two thousand objects. A session that drops rather than waits is not slowed. */
 void pace_keep(const struct session *session, const struct os_thread *os,
                const struct weak_table *table)
 {

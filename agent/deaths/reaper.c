@@ -57,8 +57,12 @@ static void reaper_pass_pause(void)
     nanosleep(&(struct timespec){0, PAUSE_POLL_NS}, NULL);
 }
 
-/* If the collector clears references only in its pauses, a slot that is zero needs no
- * confirmation. */
+/* Returns true if the object of the reference is dead. The slot is read without a call of JNI,
+ * since every living object is looked at after each collection.
+ *
+ * If the collector clears references only in its pauses, a slot that is zero needs no confirmation.
+ * With a concurrent collector a slot may be zero, or not yet zero, while the JVM resolves the
+ * reference differently, so the JVM is asked. */
 static bool is_cleared(const struct reaper_pass *pass, jweak reference)
 {
     if (__builtin_expect(pass->slots_report, 1)) {
@@ -70,6 +74,8 @@ static bool is_cleared(const struct reaper_pass *pass, jweak reference)
     return (*pass->jni)->IsSameObject(pass->jni, reference, NULL);
 }
 
+/* Returns true if a collection has begun since the pass was dated. It is checked for each dead
+ * object, not for each entry: what lives needs no date. */
 static bool is_outdated(const struct reaper_pass *pass)
 {
     collections_notice();
@@ -77,7 +83,9 @@ static bool is_outdated(const struct reaper_pass *pass)
            pass->collection != atomic_load(&tracer.collections_begun);
 }
 
-/* Waits for the end of a pause: what is cleared in it belongs to its collection. If one begins
+/* Gives the pass its date: the collection that ended last, and that end.
+ *
+ * Waits for the end of a pause: what is cleared in it belongs to its collection. If one begins
  * meanwhile, number and time would be of two. The wait is bounded, since the JVM does not report a
  * pause's end if events were switched off meanwhile. */
 static void date_pass(struct reaper_pass *pass)
@@ -93,6 +101,10 @@ static void date_pass(struct reaper_pass *pass)
     } while (is_outdated(pass) && clock_monotonic_ns() - from < PATIENCE_NS);
 }
 
+/* Reports the dead that were found so far, all with one date. Their references are given away last:
+ * a new object may get one at once, and identity_remove() has been called for all of them, so no
+ * search finds the dead object's id any more. What recycling does not take is deleted in the JVM.
+ */
 static void bury(struct reaper_pass *pass)
 {
     if (pass->dead == 0)
@@ -110,7 +122,16 @@ static void note_joined(const struct reaper_pass *pass, uint64_t collections)
         atomic_fetch_add(&pass->session->deaths.joined, collections);
 }
 
-/* Returns true if the object is dead. `id` has the key above it. */
+/* Returns true if the object is dead. `id` has the key above it.
+ *
+ * The date of a death is exact, although the collector runs while the table is searched. The
+ * invariant: all that is in `dead_ids` was seen dead before any collection began after the one of
+ * `collection`. The slot is read first, then the count of collections. If the count is unchanged,
+ * the slot was cleared by the pass's collection or an earlier one. If not, the object may be the
+ * new collection's. What was found before is then reported with the old date, the pass waits for
+ * the end of the new one and takes its date, and this object and all later ones get that. An object
+ * of the old collection that is found only now thus dies one collection too late; such collections
+ * are counted (note_joined()), and the trace says how many there were. */
 static bool look_at(struct reaper_pass *pass, jweak reference, uint64_t id)
 {
     if (!is_cleared(pass, reference))
@@ -130,6 +151,11 @@ static bool look_at(struct reaper_pass *pass, jweak reference, uint64_t id)
     return true;
 }
 
+/* Searches one page. The load of `used` pairs with the release store of weak_table_add(): all words
+ * below it are written. The owner may append meanwhile; those objects are younger than the
+ * collection. Dead words become 0 in a page that another thread fills, which is no race: the owner
+ * writes only beyond `used`. The slots are anywhere in the JVM's blocks of references, so each is a
+ * cache miss unless it is fetched early. */
 static void look_at_page(void *context, struct weak_page *page)
 {
     struct reaper_pass *pass = context;
@@ -145,7 +171,9 @@ static void look_at_page(void *context, struct weak_page *page)
     bury(pass);
 }
 
-/* Returns the pages that threads fill, linked by next_active. */
+/* Returns the pages that threads fill, linked by next_active. The acquire load of the page pairs
+ * with the release store that installed it (weak_table_add()): its header is initialised. A page of
+ * an earlier session may still be there until reaper_clear(); the session's number excludes it. */
 static struct weak_page *find_active(const struct reaper_pass *pass)
 {
     struct weak_page *active = NULL;
@@ -166,7 +194,13 @@ static void trim(JNIEnv *jni)
 }
 
 /* Scans every entry, reports dead objects, and recycles their references. The caller holds the
- * reaper's lock. */
+ * reaper's lock.
+ *
+ * The pages that threads fill are listed before those that were handed over are collected. A page
+ * that a thread hands over in between is then in both lists, and `collected` shows it. In the other
+ * order it would be in neither, and its dead would get the date of the next collection. What is
+ * stored in `passed` is the state at the pass's beginning: a collection during the pass may have
+ * cleared entries that were looked at before, so it must cause another pass. */
 static void reaper_pass_over(struct reaper_pass *pass)
 {
     uint64_t pages = atomic_load(&pass->table->pages);
@@ -217,7 +251,11 @@ static void sentinel_make(JNIEnv *jni)
 
 /* Called before each pass, under the reaper's lock and in a probe. Returns true if the slot of a
  * reference is zero exactly when it is cleared; otherwise the JVM must be asked about each. Once
- * the sentinel is cleared, each session uses it to test whether references can be recycled. */
+ * the sentinel is cleared, each session uses it to test whether references can be recycled.
+ *
+ * What a cleared slot looks like cannot be known before one was cleared, and forcing a collection
+ * for that would change the program. So the first passes of a process ask the JVM, until a
+ * collection of the program has cleared the sentinel. */
 static bool sentinel_watch(const struct session *session, struct os_thread *os, JNIEnv *jni)
 {
     static uint64_t shown;
@@ -281,7 +319,9 @@ static void look_for_dead(struct reaper_pass *pass, struct session *session, str
 }
 
 /* Takes the lock before it enters the probe: a thread that holds the lock and waits for all probes
- * to end must not wait for this one. */
+ * to end must not wait for this one. `reaped` is set with the last search, so that the reaper's own
+ * thread makes none after it: the announcements of collections are disabled next, and a death that
+ * is found later could not be dated. */
 void reaper_pass(JNIEnv *jni, bool last)
 {
     struct os_thread *os;
@@ -369,7 +409,9 @@ static bool wait_for_probes(uint64_t limit_ns)
 }
 
 /* A thread that ends meanwhile is in a probe until it has handed over its page. The second wait is
- * for threads that took their page before this function could. */
+ * for threads that took their page before this function could: they are in release_os_thread(),
+ * with the mark set, and have not pushed it yet. After that each page is in the list, and no thread
+ * has one. */
 static bool take_pages(uint64_t limit_ns)
 {
     if (!wait_for_probes(limit_ns))
@@ -385,6 +427,9 @@ static bool take_pages(uint64_t limit_ns)
     return true;
 }
 
+/* Order: no session may be published, and every thread must be outside of probes, before references
+ * are deleted, because a thread in a probe may be about to store into a slot. References are
+ * deleted before the pages that name them are freed. */
 bool reaper_clear(JNIEnv *jni, uint64_t limit_ns)
 {
     if (!lock_passes(limit_ns))

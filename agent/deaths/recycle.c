@@ -47,7 +47,12 @@ static bool hold_and_empty(struct os_thread *os, jweak reference)
 }
 
 /* Returns true if the JVM stores an object's address in the slot of a weak reference of its own,
- * and follows an address that the agent has stored. */
+ * and follows an address that the agent has stored.
+ *
+ * Reads first, and writes only if all three words are as expected. The write is in the same hold as
+ * the reads, so the address is that of the object. Then the JVM is asked three questions outside of
+ * the hold, since JNI may wait for a pause; meanwhile the collector treats the reference like any
+ * other. The slot is emptied in any case: a wrong address must not stay in it. */
 static bool shows(struct os_thread *os, JNIEnv *jni, jweak cleared, jobject object, jweak own)
 {
     if (!hold_soon(os))
@@ -99,6 +104,9 @@ static struct recycled *partial_batch(void)
     return pool.partial;
 }
 
+/* Called by the reaper under its lock, so `partial` needs none of its own. Threads take whole
+ * batches; a batch is in the pool only when it is full, which makes one lock for some two thousand
+ * objects. */
 size_t recycle_give(const jweak *references, size_t count)
 {
     size_t taken = 0;
@@ -138,7 +146,8 @@ static struct recycled *own_batch(struct os_thread *os)
 }
 
 /* Empties the references and keeps them for the thread. Returns false if they must not be touched
- * now. */
+ * now. The JVM makes a reference for an object only, so all of these name the same one; that has to
+ * be undone in a hold, as any write to a slot. */
 static bool keep_for_later(struct os_thread *os, struct recycled *batch, const jweak *references,
                            size_t count)
 {
@@ -171,6 +180,7 @@ jweak recycle_make(struct os_thread *os, JNIEnv *jni, jobject object)
     return count != 0 ? made[0] : NULL;
 }
 
+/* The thread's end and the reaper may both take the batch; the exchange gives it to one of them. */
 void recycle_thread_ended(struct os_thread *os)
 {
     struct recycled *batch = atomic_exchange(&os->deaths.recycled, NULL);

@@ -48,7 +48,13 @@ void recycle_thread_ended(struct os_thread *os);
 void recycle_clear(JNIEnv *jni);
 
 /* Lets a reference of the batch, which is not empty, refer to the object at `place`. Call in a
- * hold. */
+ * hold.
+ *
+ * The hold is what makes this correct: between the caller's reading of the address and this store
+ * nothing moves, and after hold_end() the collector finds in the slot what NewWeakGlobalRef() would
+ * have put there. A store without a hold could come after the move and leave the object's old
+ * address, which the collector would follow. It is a single aligned word, so the collector reads
+ * the old value or the new one, never a mixture. */
 static inline jweak recycle_at(struct recycled *batch, uintptr_t place)
 {
     jweak reference = batch->references[--batch->count];

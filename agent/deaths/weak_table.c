@@ -12,6 +12,9 @@
 #define FIRST_WORDS 122u
 #define LATER_WORDS ((REFERENCE_BLOCK_BYTES - sizeof(struct weak_page)) / sizeof(uint64_t))
 
+/* A stack without a lock: any thread pushes, and the reaper takes the whole list, so no element is
+ * ever removed alone (no ABA). The exchange in weak_table_collect() acquires all words of the
+ * pages. */
 void weak_table_hand_over(struct weak_table *table, struct weak_page *page)
 {
     struct weak_page *head = atomic_load(&table->handed_over);
@@ -75,7 +78,10 @@ void weak_table_collect(struct weak_table *table)
     }
 }
 
-/* Removes the dead from a collected page. */
+/* Removes the dead from a collected page. Reads and writes in one page: the writing index never
+ * overtakes the reading one. A survivor needs an id word if the object before it has died, and then
+ * that object's word, at least, is free; if there was an id word before, it is written again. So no
+ * survivor ever needs more room than it had with its dead neighbours. */
 static void squeeze(struct weak_page *page)
 {
     uint32_t used = atomic_load_explicit(&page->used, memory_order_relaxed), kept = 0;
@@ -102,6 +108,10 @@ static bool join(struct weak_page *to, const struct weak_page *page)
     return true;
 }
 
+/* A page is joined to the one before it if it fits. Pages of survivors would otherwise stay nearly
+ * empty for as long as one of their objects lives. Order is kept, so the ids of a page rise and
+ * need few id words; ids that a join makes adjacent still have their word, which costs no
+ * correctness. */
 void weak_table_pass(struct weak_table *table, void (*look)(void *context, struct weak_page *page),
                      void *context)
 {

@@ -51,7 +51,10 @@ void weak_table_pass(struct weak_table *table, void (*look)(void *context, struc
 /* Frees the collected pages, not the references. */
 void weak_table_reset(struct weak_table *table);
 
-/* Puts an object behind `used` words.  Returns their new number. */
+/* Puts an object behind `used` words. Returns their new number. The id is written in any case, and
+ * overwritten by the reference if it is the expected one, which takes no branch. So there must
+ * always be room for two words (weak_page_has_room()). Nothing is visible to the reaper before the
+ * caller publishes `used`. */
 static inline uint32_t weak_page_put(struct weak_page *page, uint32_t used, uint64_t id,
                                      jweak reference)
 {

@@ -44,7 +44,11 @@ bool class_hook_is_on(void)
     return atomic_load(&hook.on);
 }
 
-/* Returns false if the engine is off; then its session may be gone. */
+/* Returns false if the engine is off; then its session may be gone. First the thread counts itself,
+ * then it looks; class_hook_off() first switches off, then looks at the count. Both sides are
+ * sequentially consistent, so at least one sees the other: either this thread leaves, or
+ * class_hook_off() waits for it. The mark of a probe would not do here: the end of a session waits
+ * for marks, and to rewrite a class takes much longer than a probe may. */
 static bool use(void)
 {
     atomic_fetch_add(&hook.users, 1);
@@ -59,6 +63,8 @@ static void end_use(void)
     atomic_fetch_sub(&hook.users, 1);
 }
 
+/* The wait is bounded, as a debugger may have suspended a thread in the middle of a class. Such a
+ * session is abandoned, that is, never freed. */
 void class_hook_off(void)
 {
     atomic_store(&hook.on, false);
@@ -205,6 +211,9 @@ static uint32_t new_number(const struct class_plan *plan, const char *class_name
     return number;
 }
 
+/* The numbers are constants in the rewritten class. They depend on names only, not on the session,
+ * so a class that gets probes again has the same constants: the JVM keeps those of every version,
+ * and a pool that grew with each trace would be full after some. */
 static uint32_t number_method(void *context, const char *class_name, const char *method_name,
                               const char *descriptor, uint16_t access_flags)
 {
@@ -313,9 +322,12 @@ static unsigned char *copied(const uint8_t *bytes, size_t length)
     return copy;
 }
 
-/* JDKs after 17 may take a class from the CDS archive with resolved calls to methods as they were
+/* Returns the class file with probes, allocated by the JVM, or NULL if the JVM shall keep its own.
+ *
+ * JDKs after 17 may take a class from the CDS archive with resolved calls to methods as they were
  * before they were rewritten. A copy of the class file, even an unchanged one, makes these JDKs
- * parse and resolve the class. */
+ * parse and resolve the class. The name of a changed class is noted after the copy was made: the
+ * set says which classes must be restored, and a class that could not be copied has not changed. */
 static unsigned char *new_class_file(JNIEnv *jni, bool is_new, jobject loader, const char *name,
                                      const uint8_t *bytes, size_t length, size_t *new_length)
 {
@@ -339,6 +351,10 @@ static unsigned char *new_class_file(JNIEnv *jni, bool is_new, jobject loader, c
     return copy;
 }
 
+/* The event stays enabled while classes are restored, although the hook is off: for a retransformed
+ * class the JVM shows the class file without the changes of this agent, and answering nothing
+ * restores it. NaN constants are removed in both directions: the JVM appends the constants of the
+ * old version to the new one and compares them by value, so each NaN is one more. */
 void JNICALL class_hook_on_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
                                 const char *name, jobject domain, jint length,
                                 const unsigned char *bytes, jint *new_length,

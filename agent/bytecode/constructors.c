@@ -38,6 +38,11 @@ static uint64_t class_of(struct session *session, const struct method_frame *fra
     return method_class_of(session, (uint32_t) (uintptr_t) frame->key);
 }
 
+/* A new object has its id: it is noted in the frame of its outermost constructor, where the entries
+ * of all its constructors will find it. The object's class decides which frame that is, because
+ * super() runs from the subclass inwards, and Object.<init>, which reports the object, is the
+ * innermost. Objects made for the arguments of super() have other classes, or frames of their own
+ * further in. */
 void constructor_made(struct java_thread *java, struct session *session, uint64_t class,
                       uint64_t object)
 {
@@ -126,6 +131,13 @@ static uint64_t object_reserve(struct session *session, struct os_thread *os, JN
 }
 
 /* Reserves an id for the object of that outermost constructor, and records its allocation. */
+/* Reserves an id for the object of that outermost constructor, and records its allocation. This is
+ * how an id goes ahead of its object: MN of a constructor must carry the id of the object under
+ * construction, and OA must come before it in the trace. A constructor's `this` is uninitialised
+ * until super() has returned, and no probe can be given it before. Usually the entry waits, and a
+ * later record resolves it. But a reader waits only for so many events, and a thread that leaves
+ * its native thread goes on in another stream. Then the id is drawn now, with the class of the
+ * outermost constructor, which is the object's, and its size. */
 static uint64_t reserve(struct session *session, struct os_thread *os, JNIEnv *jni,
                         struct java_thread *java, struct live_stream *stream,
                         const struct method_frame *frame)
@@ -138,7 +150,11 @@ static uint64_t reserve(struct session *session, struct os_thread *os, JNIEnv *j
     return object;
 }
 
-/* Assigns the object to the frames from `first` to `last`, which are of one object. */
+/* Assigns the object to the frames from `first` to `last`, which are of one object. Frames whose
+ * object has an id (FRAME_OUTERMOST) are resolved and done. The others get a reserved id and stay
+ * open (FRAME_RESERVED) until the object itself appears and takes it, in
+ * constructor_take_reserved(), or turns out to have never been made. The innermost frame is written
+ * first: readers take an object's last report as the outermost's. */
 static void give(struct session *session, struct os_thread *os, JNIEnv *jni,
                  struct java_thread *java, struct live_stream *stream, size_t first, size_t last)
 {
@@ -192,6 +208,9 @@ static void end_of_thread(struct session *session, struct os_thread *own, JNIEnv
         constructors_keep_window(session, own, jni, java, stream);
 }
 
+/* Resolves what waits when the session ends. No thread is in a probe any more, so the frames of
+ * other threads can be read, and their streams be written, here. The cache of classes is that of a
+ * state of its own: those of the threads are not for others to change. */
 void constructors_end(struct session *session, JNIEnv *jni)
 {
     struct os_thread *own = calloc(1, sizeof *own); /* for its cache of classes */
@@ -207,7 +226,10 @@ void constructors_end(struct session *session, JNIEnv *jni)
     free(own);
 }
 
-/* The reserved object was never created: it dies together with a new, unreferenced object. */
+/* The reserved object was never created: it dies together with a new, unreferenced object. The
+ * trace has its allocation already, and an object that never dies would look like a leak. So a
+ * small array, which no probe reports, gets the id; the next collection finds it dead like any
+ * other. */
 static void object_never_made(struct session *session, struct os_thread *os, JNIEnv *jni,
                               uint64_t id)
 {

@@ -150,6 +150,8 @@ static void JNICALL on_vm_object_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thr
         stores_of_vm(jni, object);
 }
 
+/* Records what the JVM stored into a new class: its module, its loader, constants of static fields.
+ * No bytecode does that. The class's initializer, which has probes, runs later. */
 static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
 {
     (void) jvmti, (void) thread;
@@ -304,6 +306,9 @@ static bool instrument(JNIEnv *jni, struct session *session, uint32_t *classes, 
     return !tracer.dying;
 }
 
+/* Events and interceptions are enabled before the classes get their probes. An object that the VM
+ * makes for a method without probes then is reported at least once; the other way round, a method
+ * with probes could call a native method whose objects nobody reports. */
 static void start(JNIEnv *jni, struct session *session)
 {
     if (!session->gentle && !prepare_hook(jni, session))
@@ -350,6 +355,11 @@ void engine_bytecode_initialize(void)
     engine_phases_by(hook_phases);
 }
 
+/* The hook and the leaf calls end first: no more classes get probes, and no more code is compiled
+ * with the agent's routine. The last search for the dead comes after the events of new objects are
+ * off, but before those of collections (`ends_first`): it still needs the date of the last
+ * collection and holds. The probes stay in the classes until restore(); the session is gone by
+ * then. */
 static void stop(JNIEnv *jni)
 {
     class_hook_off();
@@ -385,6 +395,9 @@ static void enable(struct session *session, bool on)
         stop(jni);
 }
 
+/* `methods_on` stops the native probes of methods until the start snapshot is done, `quick_methods`
+ * the leaf calls. The latter have no fence and read the processor's counter, so both must be
+ * available. */
 static void enable_methods(struct session *session, bool on)
 {
     atomic_store(&session->methods_on, on);

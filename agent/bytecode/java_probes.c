@@ -367,6 +367,11 @@ static void note_ways(JNIEnv *jni)
     }
 }
 
+/* Once per process: a class of the boot loader cannot be removed, and rewritten classes are linked
+ * to it. Which probes are in Java is therefore decided by the first session that needs the class.
+ * Later ones switch what these do: leaf_calls_use() and sights_use() below. The natives are
+ * registered before any class is rewritten, because a native method that is not linked is looked up
+ * at its first call, which allocates, which calls a probe. */
 static bool define_probes(JNIEnv *jni, bool methods, unsigned shows)
 {
     if (linking.probes != NULL)

@@ -59,8 +59,10 @@ static jniNativeInterface *plain;
 /* A bit for each entry whose previous function runs on this thread. */
 static __thread uint32_t inside __attribute__((tls_model("initial-exec")));
 
-/* The previous function is called between these two. The second one returns whether the call is the
- * outermost, which is the one to record. */
+/* Returns the table with the function to call. The previous function is called between this and
+ * back(). The second one returns whether the call is the outermost, which is the one to record.
+ * Without the bit a call would never end where another agent is above and calls this agent's
+ * function, which it has found in the table, from within it. */
 static const jniNativeInterface *below(enum entry entry, bool *outermost)
 {
     *outermost = (inside >> entry & 1) == 0;

@@ -185,6 +185,14 @@ QUICK double take_event(double value)
 }
 
 /* `count` takes the same value: a function of its own, which saves no registers for events. */
+/* Every call of Math.tan() in compiled code comes here, also the program's. So a value is compared
+ * first, with one shift, and whatever is no probe goes to the JVM's routine. A NaN with this tag
+ * comes from no computation: arithmetic makes the processor's default NaN or passes on an operand's
+ * bits. Only a program that makes one on purpose would be taken for a probe. The result 0 says that
+ * the probe is done; the same value says that the native method must be called.
+ *
+ * The mode is loaded relaxed: code that was compiled with this address calls it at any time, also
+ * when no session is recorded. Then begin_quickly() finds none. */
 QUICK double take_tan(double value, routine_of_double count)
 {
     if (__builtin_expect(bits_of(value) >> LEAF_TAG_SHIFT != LEAF_TAG, 0))
@@ -278,7 +286,10 @@ struct proof_run {
     jclass probes;
 };
 
-/* Returns true if every call of the loop was made once and in order. */
+/* Returns true if every call of the loop was made once and in order. The loop of the probes' class
+ * calls entry, entry, exit with equal arguments. A compiler that takes Math.tan() for a function
+ * without effects would merge the two entries, move a call out of the loop, or drop it, as the
+ * result is compared with 0 only. The count and the order show each of these. */
 static bool run_proof(void *context)
 {
     const struct proof_run *run = context;
@@ -291,7 +302,10 @@ static bool run_proof(void *context)
     return false;
 }
 
-/* Runs all code of the loop: interpreted, C1 and C2. */
+/* Runs all code of the loop: interpreted, C1 and C2. The routine is replaced before the loop is
+ * compiled, since the address is read at compilation. Compiled methods are reported by the JVM, so
+ * the test knows when it has seen both compilers, and fails if that does not happen: code that was
+ * not tested is not trusted. */
 static bool prove_own(JNIEnv *jni, jclass probes)
 {
     if (!link_proof(jni, probes))
@@ -330,6 +344,9 @@ void leaf_calls_use(JNIEnv *jni, jclass probes, enum leaf_mode mode)
     routine_replace(&tan_calls.routine, on_tan());
 }
 
+/* Code that was compiled meanwhile keeps calling the agent's function, for as long as it lives.
+ * That function therefore works without a session, too: every probe then finds none and goes to its
+ * native method. */
 void leaf_calls_end(void)
 {
     atomic_store(&tan_calls.mode, LEAF_LEAVE);

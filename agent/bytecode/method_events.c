@@ -106,7 +106,8 @@ void method_constructed(struct session *session, struct os_thread *os, JNIEnv *j
     frame->pending = 0;
 }
 
-/* Closes the innermost frame. If there is no room, it stays, and the next exit closes it. */
+/* Closes the innermost frame. If there is no room, it stays, and the next exit closes it: so a
+ * dropped record cannot unbalance the rest of the thread. */
 static bool close_frame(struct session *session, struct os_thread *os, struct live_stream *stream,
                         struct java_thread *java, bool by_exception)
 {
@@ -122,6 +123,12 @@ static bool close_frame(struct session *session, struct os_thread *os, struct li
     return true;
 }
 
+/* Closes the frame of this method. The shadow stack may have frames above it that were left without
+ * a probe: a constructor before the end of super(), Object.<init>, and frames whose handler could
+ * not run because the stack was full. They are closed first, as left by an exception, so entries
+ * and exits nest in the trace. A method that is not on the shadow stack was entered before the
+ * trace began; its exit has no entry and is not recorded. LEAVE_CAUGHT closes only what is above:
+ * the method goes on in its handler. */
 void method_left(struct session *session, struct os_thread *os, uint32_t number,
                  enum method_leave how)
 {

@@ -105,8 +105,10 @@ static bool push(const struct native_method *method, const uintptr_t *return_slo
     return true;
 }
 
-/* Usually the last one that was entered. A library that switches stacks (ucontext, fibres) leaves
- * calls in another order: each is identified by its place on its stack. */
+/* Returns the frame whose return address is at that place. Usually it is the last one that was
+ * entered. A library that switches stacks (ucontext, fibres) leaves calls in another order: each is
+ * identified by its place on its stack. If it was entered on another native thread, the address to
+ * return to is unknown here, and nothing but ending the process is left; the message says why. */
 static struct native_frame pop(const uintptr_t *return_slot)
 {
     size_t at = stack.depth;
@@ -131,6 +133,10 @@ void native_methods_thread_ended(struct os_thread *os)
 }
 
 /* Returns the native code to continue with. */
+/* Records the entry and lets the native code return through the agent. The return address is
+ * replaced only if the old one could be stored: without it the call could not return. The probe is
+ * left before the native code runs, which may take for ever; the session may end meanwhile, and the
+ * return then finds none, or another one in which this frame is not on the shadow stack. */
 __attribute__((visibility("hidden"))) void *native_method_entered(
     const struct native_method *method, uintptr_t *return_slot, JNIEnv *jni, jobject receiver)
 {
@@ -198,6 +204,10 @@ static bool map_stubs(void)
 }
 
 /* mov $method, %r11; mov $native_method_stub, %rax; jmp *%rax */
+/* A stub is written once and never freed: the JVM has its address for as long as the class lives,
+ * and native code may run below it after the session's end. It is written through a mapping that
+ * cannot be executed, since many systems refuse memory that can be both written and executed.
+ * Nothing executes it before the JVM has got its address. */
 static void *make_stub(const struct native_method *method)
 {
     uint8_t stub[STUB_BYTES] = {0x49, 0xbb, 0, 0, 0, 0, 0, 0, 0, 0, 0x48, 0xb8};

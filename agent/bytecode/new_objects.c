@@ -21,9 +21,14 @@
 #include "agent/records/put_record.h"
 #include "agent/stacks/stacks.h"
 
-/* The start snapshot has reported objects whose constructors had not run yet. There are none in a
- * JVM that starts; in a running one, tags are checked for a while to find them. Below some native
- * methods the JVM will report the object again: see vm_natives.c. */
+/* Returns true if the object may have an id already, which its tag shows. Reading a tag takes many
+ * times as long as the rest, so each thread stops doing it as soon as it can.
+ *
+ * The start snapshot has reported objects whose constructors had not run yet. There are none in a
+ * JVM that starts; in a running one, tags are checked for a while to find them. An object of the
+ * snapshot whose Object.<init> comes later than CHECK_NS gets a second id. Below some native
+ * methods the JVM will report the object again: see vm_natives.c. `checked` is the session's
+ * number, so a new session begins with the checks again without touching any thread. */
 static bool may_be_reported_twice(struct session *session, struct os_thread *os)
 {
     if (tracer_is_starting(session))
@@ -44,9 +49,11 @@ static void count_for_collection(struct session *session, struct os_thread *os, 
     os->bytecode.collects |= every == 0 || before / every != (before + size) / every;
 }
 
-/* The deaths of one thread's collection are processed before the next one's begins, so that each
- * object dies in its own collection, also if the JVM's own thread has to report it (objects from
- * before a session that started late). */
+/* Makes the collection of collect=. The deaths of one thread's collection are processed before the
+ * next one's begins, so that each object dies in its own collection, also if the JVM's own thread
+ * has to report it (objects from before a session that started late). It is called outside of the
+ * probe: the collection waits for a safepoint, and the end of a session would wait for that probe
+ * as long. */
 static void collect(JNIEnv *jni)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -115,6 +122,25 @@ static bool made_by_constructor(struct session *session, struct os_thread *os, J
 }
 
 /* The JVM deletes the local references of a probe when it returns. */
+/* Reports a new object. The JVM deletes the local references of a probe when it returns.
+ *
+ * The order of the steps:
+ *
+ * - Tags are looked at first, while the object may have an id already; report_tagged() handles both
+ * cases.
+ * - The hash key is computed before the record, to fetch the entry of the table early.
+ * - Class and size come before room is reserved, since finding a new class writes a definition,
+ *   which must precede the record, and may take any time.
+ * - A constructor that waits for this object may have been given an id for it in advance. Then the
+ *   object takes that id, and its allocation is in the trace already.
+ * - The id is drawn only when there is room. So a dropped record uses none, and the next object of
+ * the stream still has the id after the last one's, which takes no word.
+ * - The record is committed before the reference is added to the page. The reaper finds dead
+ * objects only through the page, so it never reports the death of an object whose record is still
+ * to be written.
+ * - An object of a class that this thread knows may have a stamp without order (stamps.h): no other
+ *   thread can have got the object yet. A class that was new may have been defined by another
+ *   thread a moment ago; then the stamp must not be earlier than the class's. */
 void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
 {
     if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)

@@ -26,7 +26,10 @@ static uint64_t size_of(struct class_cache_entry *class, jclass mirror, jobject 
     return (uint64_t) size;
 }
 
-/* Stores the JVM's answer for the next object of this class. */
+/* Stores the JVM's answer for the next object of this class. The word is read in a hold, and the
+ * count of collections with it, so both belong together. An array is noted only if the size that
+ * follows from its header is the one that the JVM said: a wrong layout then costs time, never a
+ * wrong size. */
 static void note_header(const struct session *session, struct os_thread *os, jclass mirror,
                         jobject object, const struct class_cache_entry *class, uint64_t size)
 {

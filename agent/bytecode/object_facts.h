@@ -32,7 +32,12 @@ static inline bool is_of_word(const struct class_word_entry *entry, const struct
 }
 
 /* Reads the header of the object at that address, in a hold. Returns false unless its class was
- * seen since the last collection. */
+ * seen since the last collection.
+ *
+ * The class word of a header is an address in metaspace. A collection may unload that class, and
+ * another one may get the address. So an entry is valid for one count of collections only: within
+ * it the word means what the JVM said of an earlier object with the same word. All objects of a
+ * class that is no array have one size; an array's follows from its length. */
 static inline bool facts_at(const struct session *session, struct os_thread *os, uintptr_t address,
                             struct object_facts *facts)
 {

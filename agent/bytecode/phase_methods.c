@@ -260,6 +260,10 @@ static void left_alone(void *context, const char *class_name, const char *method
         report_left_alone(class_name, method_name, descriptor, reason);
 }
 
+/* A rewriting of its own, after that of the engine: a method may have both kinds of probes, with
+ * different numbers and in different places (a phase of a constructor begins after super()). The
+ * places of instructions would then have to be followed through both rewritings; they are declared
+ * unknown instead, and such a method's frames have no bytecode index. */
 uint8_t *phase_methods_rewrite(const struct options *options, const char *class_name,
                                const uint8_t *bytes, size_t length, size_t *new_length)
 {
@@ -313,6 +317,9 @@ static void set_name(struct session *session, struct phase_method *method, uint6
                           memory_order_relaxed);
 }
 
+/* The name's number and the session are in one word, so a thread that reads it without a lock never
+ * combines the number of one session with the next. Two threads may both find it missing; the
+ * dictionary gives both the same number. */
 static uint64_t name_of_method(struct session *session, struct phase_method *method)
 {
     uint64_t known = atomic_load_explicit(&method->name_of_session, memory_order_relaxed);
@@ -415,6 +422,8 @@ void JNICALL on_phase_exit(JNIEnv *jni, jclass class, jint number)
     probe_leave(os);
 }
 
+/* An exception has left the methods that this one called, and perhaps their phases without a probe.
+ * Phases of the program are not ended by that: another thread may have begun them. */
 void JNICALL on_phase_caught(JNIEnv *jni, jclass class, jint number)
 {
     struct phase_method *method = method_at((uint32_t) number >> PHASE_VARIABLE_BITS);

@@ -27,7 +27,15 @@ struct quick {
 
 /* Returns true if the thread is marked as in a probe and its stream has room for `words` words (0:
  * no stream is needed). Returns false while the JVM's end closes the trace: then threads wait in
- * native probes. `object`: the probe of a new object. */
+ * native probes. `object`: the probe of a new object.
+ *
+ * The mark comes before the load of the session, as in probe_enter(), and relies on membarrier():
+ * the fast paths are off where probes need a fence. All that follows is a check that the usual case
+ * holds. Nothing has been changed when a check fails, so the native probe can do everything anew.
+ * The shown object is discarded with the failure, lest a later probe of the same number takes it.
+ *
+ * The room is checked here, once, for the longest record of the probe. So no later step can fail
+ * halfway, and none may begin a chunk, which takes a lock. */
 QUICK bool begin_quickly(struct quick *quick, size_t words, bool object)
 {
     struct os_thread *os = quick->os = thread_self;
@@ -80,7 +88,12 @@ QUICK bool method_quickly(const struct quick *quick, uint32_t number, uint64_t *
 /* Returns the address of the object that the thread was shown last, with this number, if nothing
  * has moved since; otherwise 0. An object is shown once. While collections are not announced (a
  * session's end has disabled their event), holds are refused, and the count of collections is
- * meaningless. */
+ * meaningless.
+ *
+ * No hold is needed: the probe is a leaf call, and the thread is in Java code for the JVM, so no
+ * pause can begin before it returns. What the count excludes is a pause between the two calls of
+ * the probe, in interpreted code. The number excludes another probe between them, as of a class
+ * initializer that ran there. */
 QUICK uintptr_t place_quickly(const struct quick *quick, uint32_t number)
 {
     struct sight *sight = &quick->os->references.sight;
@@ -231,7 +244,8 @@ QUICK bool call_quickly(uint32_t number)
 }
 
 /* Returns true if there is room for an object's reference and a reference to recycle, without a
- * call. */
+ * call. It is checked before the record is written: an object in the trace without a reference
+ * would never die. */
 QUICK bool can_remember_quickly(const struct quick *quick)
 {
     struct os_thread *os = quick->os;
@@ -256,7 +270,10 @@ QUICK void remember_quickly(const struct quick *quick, uintptr_t place, uint64_t
                        place));
 }
 
-/* Reports a new object that was shown with number 0, of a class that the thread knows. */
+/* Reports a new object that was shown with number 0, of a class that the thread knows. The id comes
+ * from the range that the stream has reserved; `checked` of this session means that the object
+ * cannot have a tag. Frames that wait for an object, or a call stack in the chunk, need the native
+ * probe. */
 QUICK bool made_quickly(void)
 {
     struct quick quick;

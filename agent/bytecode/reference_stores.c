@@ -7,7 +7,12 @@
 #include "agent/references/fields.h"
 #include "agent/references/object_ids.h"
 
-/* Records a store into `holder`, of `value` or of references that `value` has. */
+/* Records a store into `holder`, of `value` or of references that `value` has. The probe comes
+ * after the store: before it, an exception could still prevent the store, and for an array the JVM
+ * checks the element's class. The ids are found before the record is written, because an object
+ * without one is recorded first (object_id_of()), in the same stream, so that its birth precedes
+ * the store. Two threads that store into one field at once may be recorded in the other order; no
+ * probe could know it. */
 static void store(struct session *session, struct os_thread *os, JNIEnv *jni,
                   enum step_live_reference kind, jobject holder, jobject value, uint64_t number,
                   uint64_t more)

@@ -57,8 +57,10 @@ static jint choose(JNIEnv *jni, jclass *classes, jint count, class_test *test,
     return chosen;
 }
 
-/* One class that the JVM refuses makes the whole call fail: then each half is retransformed
- * alone. */
+/* One class that the JVM refuses makes the whole call fail: then each half is retransformed alone.
+ * With one refused class among n that are about 2 log2(n) calls. Methods get new code in the call,
+ * so stacks that are read during it may be of either version; stacks_methods_change() before and
+ * after lets the readers notice (stacks.c). */
 void retransform(const jclass *classes, jint count, class_refused *refused)
 {
     if (count == 0)
@@ -178,6 +180,10 @@ static jint find_classes(JNIEnv *jni, jclass classes[CLASSES])
     return count;
 }
 
+/* Rewrites a few classes that every program needs, and lets the JVM verify them. They stay
+ * rewritten if all is well, since the session changes them in a moment anyway. `seen` counts the
+ * calls of the hook: a JVM that shows no class file would pass otherwise, as nothing fails. The
+ * hook is switched off only after the classes were restored, because restoring goes through it. */
 const char *engine_proof(JNIEnv *jni, void (*switch_engine)(bool rewrite, bool hook))
 {
     jclass classes[CLASSES];

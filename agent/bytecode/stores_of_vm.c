@@ -55,6 +55,9 @@ static bool has_elements(jclass class, bool *is_array)
     return has;
 }
 
+/* Reads all references that the object has now. It is called before the program can have the
+ * object, or right after the native method that filled it, so what is read is what the JVM stored.
+ * Fields of superclasses are read at each level, because a class lists only its own. */
 void stores_of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
 {
     bool is_array;

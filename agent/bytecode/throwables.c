@@ -42,8 +42,10 @@ static bool is_own(JNIEnv *jni, jobject element, const jobject first[FIRST_ARRAY
     return is_array(jni, element);
 }
 
-/* A part, which is known, has the arrays of some frames: four of them up to JDK 27, fewer since.
- * The next part is an array of the same length. */
+/* Reports the arrays of one part of a stack trace, and returns the next part. A part, which is
+ * known, has the arrays of some frames: four of them up to JDK 27, fewer since. The next part is an
+ * array of the same length. The JVM fills these without any probe, and no Java code ever sees them,
+ * so a probe reports them here or never. */
 static jobject part_traced(struct session *session, struct os_thread *os, JNIEnv *jni,
                            jobjectArray part)
 {

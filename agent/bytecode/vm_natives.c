@@ -22,7 +22,9 @@ typedef jobject(JNICALL list_function)(JNIEnv *, jclass);
 typedef jobject(JNICALL choice_function)(JNIEnv *, jclass, jboolean);
 
 /* Returns NULL if there is no session, or if it compares objects with known ones, or does not need
- * to. */
+ * to. The depth is in the thread, not in a global: class loaders run in parallel. `checked` is
+ * cleared, so this thread's probes look at tags until the native method returns;
+ * may_be_reported_twice() sets it again afterwards. */
 static struct os_thread *enter(void)
 {
     struct os_thread *os;

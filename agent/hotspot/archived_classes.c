@@ -286,6 +286,10 @@ static bool is_loading(jclass class)
     return changed;
 }
 
+/* The archive has mirrors with an identity hash. A class that gets probes is not taken from it, so
+ * its mirror is new and would draw a hash from the program's generator when the program asks for
+ * one. The agent draws it here, from its own state, and all later hashes of the program are those
+ * of the untraced run. */
 void archived_class_loaded(jclass class)
 {
     jint hash;

@@ -40,7 +40,12 @@ static uintptr_t find_heap(const struct vm_structs *vm, uintptr_t pc)
     return 0;
 }
 
-/* Returns the blob that contains the address, or 0. */
+/* Returns the blob that contains the address, or 0.
+ *
+ * A byte of the segment map says how many segments to go back; large blocks need several steps.
+ * Each step must stay within the heap, so a map that is misread, or that changes meanwhile, ends
+ * the search and not the process. The block of an address on the calling thread's own stack cannot
+ * be freed: the JVM keeps code while a frame returns to it. */
 static uintptr_t find_blob(const struct vm_structs *vm, uintptr_t pc)
 {
     uintptr_t heap = find_heap(vm, pc);
@@ -79,7 +84,9 @@ static bool is_stub_with_frame(const char *name)
     return false;
 }
 
-/* Describes a method's code. Its compile id changes when its memory is reused. */
+/* Describes a method's code. Its compile id changes when its memory is reused, and the block is
+ * marked unused when it is freed. Both are checked by code_place_holds() at each later use; so an
+ * entry that was right once cannot be taken for other code at the same address. */
 static bool method_place(const struct vm_structs *vm, uintptr_t nmethod, bool is_native,
                          struct code_place *place)
 {

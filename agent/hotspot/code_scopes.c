@@ -56,6 +56,10 @@ void frame_hash_prepare(void)
     }
 }
 
+/* A polynomial hash: appending n frames multiplies by the n-th power of the factor. So the hash of
+ * a stack can be put together from parts of any length, and compiled code with inlined methods
+ * gives the same as the same methods interpreted, which is what lets both find one entry. Two
+ * independent factors give 128 bits. */
 void frame_hash_join(struct frame_hash *hash, const struct frame_hash *outer)
 {
     hash->low = hash->low * powers.low[outer->count] + outer->low;
@@ -152,6 +156,10 @@ static bool is_method(const struct vm_structs *vm, uintptr_t method)
            peek(pool + vm->pool_holder, &class, sizeof class);
 }
 
+/* Each scope names the one that it is inlined into by an offset, which may be anything if the
+ * format is another. Three guards: the loop has a limit, every number must lie within its table,
+ * and the outermost method must be the one whose code it is. On a JVM that was not tested, all
+ * memory is read through the kernel first. */
 bool code_scopes_read(const struct vm_structs *vm, uintptr_t nmethod, uintptr_t pc,
                       struct frame_hash *frames)
 {

@@ -73,6 +73,10 @@ static bool are_made(void)
     return true;
 }
 
+/* Runs the test until both compilers have made code of each method, and then COMPILATIONS_AFTER
+ * times more, so that the last code has run, too. A JVM that only interprets needs no compilation.
+ * The rounds are bounded: a JVM whose second compiler never comes gives 0, which callers treat as a
+ * failure. */
 int compilations_prove(const jmethodID *methods, size_t count, bool (*run)(void *context),
                        void *context)
 {

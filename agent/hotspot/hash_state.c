@@ -40,7 +40,8 @@ static struct hash_words own_now(JNIEnv *jni)
     return words;
 }
 
-/* Reads page by page, backwards. */
+/* Reads page by page, backwards. The thread's structure may begin anywhere in the window, and what
+ * is before it may not be mapped; the first page that cannot be read ends the window. */
 static void read_window(const JNIEnv *jni, struct window *window)
 {
     uintptr_t end = (uintptr_t) jni, start = end - WINDOW_BYTES;
@@ -73,7 +74,9 @@ static bool draw(JNIEnv *jni, uint32_t hashes[HASH_WORDS])
     return drawn;
 }
 
-/* Tests that the JVM draws from the words written there; otherwise forgets the place. */
+/* Tests that the JVM draws from the words written there; otherwise forgets the place. Finding the
+ * words proves that they change like the generator's; only a draw after writing proves that they
+ * are the generator's, and no copy. */
 static void prove(JNIEnv *jni)
 {
     jint drawn = 0;
@@ -92,6 +95,12 @@ static void prove(JNIEnv *jni)
         atomic_store(&distance, 0);
 }
 
+/* Draws four hashes and compares the memory before with that after. The JVM's generator is
+ * Marsaglia's xorshift with four words of 32 bits: each draw shifts them by one, and the newest
+ * word, without its highest bit, is the hash. All four words after the draws must be those that the
+ * algorithm makes of the words before, and agree with the hashes: 128 bits, so a chance match is
+ * out of question, and more than one place is refused. The words of before are put back: the
+ * program then draws the hashes that it would have drawn. */
 void hash_state_find(JNIEnv *jni)
 {
     static struct window before, after;

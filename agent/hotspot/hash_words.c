@@ -15,7 +15,9 @@ uint32_t hash_words_step(struct hash_words *words)
     return v;
 }
 
-/* Returns the state of a generator whose oldest word is the memory's word `first`. */
+/* Returns the state of a generator whose oldest word is the memory's word `first`. 0: the newest
+ * word is after the others; 1: it is stored before them, as in HotSpot. Both are tried, so the
+ * order of the JVM's members is not assumed. */
 static struct hash_words words_at(const uint32_t *memory, size_t first)
 {
     struct hash_words words;

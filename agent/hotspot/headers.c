@@ -35,6 +35,9 @@ bool collector_announces_all(void)
     return tracer.java_major >= JAVA_ANNOUNCES_ALL || !has_no_concurrent_phases();
 }
 
+/* This is a list of what was tested, not something that could be found out: that a collector never
+ * moves an object outside of an announced pause cannot be shown by watching it. The canary finds
+ * the first breach, late. ZGC and Shenandoah move objects while the program runs. */
 bool collector_announces_moves(void)
 {
     return flag_is_set("UseG1GC") || (has_no_concurrent_phases() && collector_announces_all());
@@ -95,7 +98,9 @@ static uint32_t find_alignment(JNIEnv *jni)
     return 0;
 }
 
-/* The number of elements that fit into an empty array's size shows where elements begin. */
+/* Finds where the elements of such an array begin. The number of elements that fit into an empty
+ * array's size shows it: the empty size is the header, rounded up, so header and fitting elements
+ * fill it exactly. This uses the JVM's specified answers alone. */
 static bool find_elements(JNIEnv *jni, jclass element, unsigned kind, unsigned shift,
                           uint8_t *elements_at)
 {
@@ -173,6 +178,12 @@ static bool headers_are_as_said(const jarray arrays[4], const jsize lengths[4])
            words[0] != words[3];
 }
 
+/* Tries the known layouts on four arrays of known lengths: two of one class, and one each of two
+ * others. The lengths differ, so a word at another place is hardly equal to all four. The class
+ * words must be equal for the first two and differ otherwise: a wrong place, such as that of the
+ * hash or of the lock, fails one of both. Each layout is tried several times, since an array may
+ * move between reading its slot and its header; the kernel reads, so a stale address does no
+ * harm. */
 static bool find_words(JNIEnv *jni, jclass element)
 {
     static const jsize lengths[4] = {17, 23, 19, 29};

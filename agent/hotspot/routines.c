@@ -52,6 +52,10 @@ static void ask(void)
     (*jvmti)->DisposeEnvironment(jvmti);
 }
 
+/* Searches the writable data of libjvm.so for the routine's address. Code of the JVM reads the
+ * variable when it compiles, so changing it changes what later code calls. It must be found exactly
+ * once: with two, nothing says which of them is read. The load is atomic, since other threads of
+ * the JVM change other words of that data meanwhile. */
 static void search(uintptr_t from, uintptr_t to)
 {
     for (uintptr_t at = (from + 7) & ~(uintptr_t) 7; at + 8 <= to; at += 8) {
@@ -98,6 +102,8 @@ bool routine_find(struct routine *routine)
     return routine->variable != NULL;
 }
 
+/* One aligned store, sequentially consistent. A compiler that reads the word gets one address or
+ * the other, both of which work at any time. */
 void routine_replace(const struct routine *routine, uintptr_t function)
 {
     if (routine->variable != NULL)

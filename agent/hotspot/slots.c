@@ -25,6 +25,9 @@ static bool are_as_expected(jobject one, jobject again, jobject other)
            words[0] != words[2] && words[2] != 0;
 }
 
+/* Makes two arrays, and compares the words of three references to them. The arrays may move between
+ * two reads, which makes equal references differ; hence the attempts. Different references hardly
+ * become equal by that, and would have to for a wrong success. */
 static bool is_so(JNIEnv *jni)
 {
     jthrowable of_program = exception_set_aside(jni);

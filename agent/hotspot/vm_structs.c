@@ -28,7 +28,10 @@ static const char *text_at(const char *entry, uint64_t offset)
     return text;
 }
 
-/* Returns the entry with these names; the second may be NULL. */
+/* Returns the entry with these names; the second may be NULL. Not even the layout of an entry is
+ * assumed: libjvm.so exports the size of entries and the places of their members, too. What a table
+ * does not have is reported by name, and the technique that needs it is refused; nothing is guessed
+ * from version numbers. */
 static const char *find_entry(const char *table, const char *stride_name, const char *first_name,
                               const char *first, const char *second_name, const char *second)
 {

@@ -212,7 +212,11 @@ static bool is_readable(uintptr_t address)
     return readable;
 }
 
-/* Verifies a method pointer of an interpreted frame the first time it is seen. */
+/* Verifies a method pointer of an interpreted frame the first time it is seen. A frame that is
+ * misread may have anything at that place, and the hash reads three structures behind it; a fault
+ * there would kill the JVM. A method on the thread's own stack cannot be unloaded, so what was
+ * verified stays readable while it is found there. The table is direct-mapped and has no lock, as
+ * each thread has its own. */
 static bool is_method(struct frame_walker *walker, uintptr_t method)
 {
     const struct vm_structs *vm = walk.vm;
@@ -306,7 +310,11 @@ static bool leave_frame(struct frame_walker *walker, struct machine_frame *frame
     return leave_compiled(walker, frame, hash);
 }
 
-/* Returns how many of the frames so far make the object, if known, or MORE. */
+/* Returns how many of the frames so far make the object, if known, or MORE. The constructors of the
+ * new object are no part of its call stack, but machine frames do not say which frames are
+ * constructors; only the JVM does, once for each new stack. What it said is remembered for the
+ * innermost frames (frame_walk_learn()). The class is part of the salt: equal frames may make an
+ * object of one class and pass through the constructor of another. */
 static uint32_t find_making(struct frame_walker *walker, const struct frame_hash *hash,
                             uint64_t salt)
 {
@@ -335,6 +343,12 @@ void frame_walk_learn(struct frame_walker *walker, uint32_t making)
     walker->new_count = 0;
 }
 
+/* Goes outwards until the frames that decide the stack are in the hash. The loop ends in any case:
+ * each frame is checked to be further out than the last (leave_... and in_stack()), within the
+ * thread's stack. How many frames are wanted is not known before the constructors are counted; so
+ * the hash is taken frame by frame, and the limit is lowered once that is known. Fewer frames in
+ * the key than in the stack would let two stacks share a number, more would only make the same
+ * stack unknown again. */
 static bool walk_frames(struct frame_walker *walker, struct machine_frame *frame,
                         const struct frame_limit *limit, uint64_t unloaded, struct frame_hash *hash,
                         bool *is_end)
@@ -356,6 +370,14 @@ static bool walk_frames(struct frame_walker *walker, struct machine_frame *frame
     return true;
 }
 
+/* The thread stands still for itself: it is in a probe, so its frames further out do not change.
+ * The anchor is where the JVM has stored the last Java frame before it called native code. A leaf
+ * call has no anchor of its own, which is why stacks are taken by native probes only.
+ *
+ * The count of unloaded classes is part of the key. A frame's hash contains the class's address,
+ * which can come to mean another class; the JVM counts an unloading before it frees the memory, so
+ * keys of before are never found again. `is_end` is part of it, too: a stack that ends after n
+ * frames and one that goes on are different. */
 bool frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct frame_limit *limit,
                 struct stack_key *key)
 {

@@ -120,7 +120,13 @@ bool stack_known_find(struct stack_known *known, const struct stack_key *key, ui
     return false;
 }
 
-/* Uses an empty slot, or one that the key selects. */
+/* Uses an empty slot, or one that the key selects.
+ *
+ * All accesses are relaxed. `check` and `name` are two stores, and a reader may see one of them
+ * without the other, or words of two writers. Their exclusive or is then no key that is looked for,
+ * except by a chance of 2^-64, and the reader finds nothing. So no order is needed: a number that
+ * is found is the key's. What the number names is in the global stream already, written by the
+ * thread that has defined it, and the drain takes that stream first. */
 static void put(struct known_table *table, uint64_t low, uint64_t name)
 {
     struct known_slot *bucket = bucket_of(table, low), *slot = &bucket[name >> 32 & (BUCKET - 1)];
@@ -133,7 +139,10 @@ static void put(struct known_table *table, uint64_t low, uint64_t name)
     atomic_store_explicit(&slot->name, name, memory_order_relaxed);
 }
 
-/* Entries that others add meanwhile may get lost; they are added again later. */
+/* Entries that others add meanwhile may get lost; they are added again later. One thread grows, the
+ * others go on with the old table: trylock() makes that no wait. The release store of the table
+ * pairs with the acquire loads in find and add, so its mask and its slots are initialised for
+ * whoever sees it. The old table stays mapped, since a reader may be in it at any later time. */
 static void grow(struct stack_known *known)
 {
     if (pthread_mutex_trylock(&known->growing) != 0)

@@ -107,7 +107,8 @@ static uint32_t line_of(const jvmtiFrameInfo *frame)
 }
 
 /* Returns the dictionary's number of a place, and defines it if needed. The caller holds the tree's
- * lock. */
+ * lock. The record is written before the number is returned, and before it can be found in
+ * `places`: a chunk that names the frame is queued later than the definition was committed. */
 static uint32_t define(struct session *session, const struct line *key)
 {
     struct stack_tree *tree = session->stacks;
@@ -150,6 +151,9 @@ static uint32_t add_frame(struct session *session, uint32_t parent, const jvmtiF
     return number;
 }
 
+/* Goes from the outermost frame inwards, since a frame's number depends on that of its caller: so
+ * stacks share the nodes of their common outer part, and a stack is named by its innermost node. A
+ * frame that the JVM cannot name is left out, and its callee hangs on its caller. */
 uint32_t stack_tree_walk(struct session *session, const jvmtiFrameInfo *frames, size_t depth,
                          uint32_t age)
 {

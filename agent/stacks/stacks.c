@@ -206,7 +206,10 @@ static enum making making_of(struct session *session, struct thread_stacks *stac
     return entry->making;
 }
 
-/* Returns how many of the innermost frames make the object. */
+/* Returns how many of the innermost frames make the object. Constructors run from Object.<init>
+ * outwards to that of the object's own class: first superclasses, then its own, perhaps several
+ * (this()). A constructor of a superclass after one of its own is of another object, which creates
+ * this one. */
 static size_t frames_of_making(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
                                size_t depth, jobject object, uint64_t class)
 {
@@ -256,8 +259,14 @@ static uint32_t ask_once(struct session *session, struct thread_stacks *stacks, 
     return number;
 }
 
-/* A method may be redefined after its frame is read and before its line is: then its id means the
- * new method. Reading the frame again gives another id. */
+/* Asks the JVM for the stack, and returns its number. A method may be redefined after its frame is
+ * read and before its line is: then its id means the new method. Reading the frame again gives
+ * another id.
+ *
+ * `methods_age` works like the counter of a sequence lock: odd while methods are redefined, and
+ * different afterwards. The answer counts if the age was even and has not changed. While it is odd
+ * for long, two equal answers in a row are accepted; the attempts are limited, because this thread
+ * may be the one for which the redefinition waits. */
 static uint32_t ask(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
                     jobject made, uint64_t class, size_t *making)
 {
@@ -313,8 +322,14 @@ static void misread(struct session *session)
     log_message("call stacks: falling back to JVMTI (slow) from now on: " MISREAD);
 }
 
-/* The self-test of `frames`, with the stacks of the program: a kind of frame is trusted once
- * PROOFS stacks with it were right. The first that is wrong ends the walking. */
+/* The self-test of `frames`, with the stacks of the program: a kind of frame is trusted once PROOFS
+ * stacks with it were right. The first that is wrong ends the walking.
+ *
+ * What frames a program has is not known at load, so no test there could cover them. Until all
+ * kinds of a stack are trusted the JVM's answer is recorded, so the trace is right whatever the
+ * walk says. Afterwards one stack in 256 of each thread is still compared: a fault that the first
+ * 400 did not show is found, late but not silently, and the trace is marked. Each kind is read in
+ * one way, whatever the method, so a wrong layout shows at the first stack. */
 static uint32_t prove(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
                       jobject made, uint64_t class, uint32_t number)
 {
@@ -344,7 +359,9 @@ static bool find_key(const struct session *session, struct os_thread *os, JNIEnv
 }
 
 /* Finds the number of an unknown stack, and stores it under the key unless a method was redefined
- * or a class unloaded meanwhile. */
+ * or a class unloaded meanwhile. The key was made before the JVM was asked, so the two could be of
+ * different moments; it is made again, and only if both are equal does it stand for the answer. A
+ * wrong pair would be wrong for all later allocations at that place. */
 static uint32_t ask_and_learn(struct session *session, struct os_thread *os, JNIEnv *jni,
                               jobject made, uint64_t class, const struct stack_key *key)
 {

@@ -73,7 +73,8 @@ static bool add_field(void *context, jclass class, struct class_field *field)
 /* ---- their values ---- */
 
 /* Makes room for the references of one more class. PushLocalFrame() fails only if there is no
- * memory, and throws nothing. */
+ * memory, and throws nothing. A frame must not have more references than it was made for: the JVM
+ * would allow it, but -Xcheck:jni warns. */
 static bool make_room(struct class_fields *held)
 {
     if (held->frames > 0 && held->frame_used + 2 * FIELDS_MOST < FRAME_REFERENCES)
@@ -171,6 +172,8 @@ struct class_fields *class_fields_hold(struct session *session, JNIEnv *jni)
     return NULL;
 }
 
+/* The values were read before the walk and are read again after it. One that has changed in between
+ * is recorded as it is now, and counted: the moment of the walk had one of the two. */
 uint64_t class_fields_each(const struct class_fields *held, class_field_taker *take, void *context)
 {
     JNIEnv *jni = held->jni;

@@ -62,7 +62,10 @@ static uint64_t static_number(JNIEnv *jni, jclass class, const char *name)
     return field != NULL ? (uint64_t) (*jni)->GetStaticIntField(jni, class, field) : 0;
 }
 
-/* Compares with the offsets that this class keeps of its own fields. */
+/* Compares with the offsets that this class keeps of its own fields. ConcurrentHashMap stores them
+ * with Unsafe.objectFieldOffset(), so they are the JVM's own answer for four fields of different
+ * offsets. If all four follow from the identifiers by one shift, identifiers are made that way in
+ * this JVM. */
 static bool offsets_follow(JNIEnv *jni)
 {
     static const struct {
@@ -149,7 +152,10 @@ static uint64_t instance_field_at(struct session *session, JNIEnv *jni, jobject 
     return number;
 }
 
-/* The field must hold what was just stored there. */
+/* Returns the static field at the offset, or 0. The field must hold what was just stored there. A
+ * static field's identifier is read as a structure of the JVM, which no self-test covers; the value
+ * is the check. Another thread may have stored a third value meanwhile: then the field is unknown
+ * rather than wrong. */
 static uint64_t static_field_at(struct session *session, JNIEnv *jni, jclass class, uint64_t offset,
                                 jobject value)
 {

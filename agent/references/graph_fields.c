@@ -171,6 +171,11 @@ static const struct graph_class *known_class(const struct graph_fields *all, uin
                                                                       : NULL;
 }
 
+/* JVMTI numbers the fields of an object from 0: first those of all interfaces of its class and its
+ * superclasses, each interface once, then those of the classes from Object down to the class
+ * itself. So the index is reduced by the interfaces' fields, then by whole classes from the top;
+ * what is left counts within one class. Only tables that were filled before the walk are read here:
+ * this runs in its callback, which must not ask the JVM. */
 uint64_t graph_field(struct graph_fields *all, uint64_t class, jint index)
 {
     const struct graph_class *at = known_class(all, class);

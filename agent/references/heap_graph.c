@@ -80,7 +80,9 @@ static uint64_t id_of_tag(const struct walk *walk, const jlong *tag)
     return id == 0 && tag != NULL && (*tag & TAG_LOADER) != 0 ? find_marked(walk, *tag) : id;
 }
 
-/* An object that died meanwhile accepts no tag. */
+/* Gives the object a tag for the walk. An object that died meanwhile accepts no tag. Objects with a
+ * tag of this session keep it; mirrors and loaders have theirs for their index, so their ids are in
+ * the walk's own list. TAG_PASSING distinguishes such tags from those that stay. */
 static void tag_object(void *context, jobject object, uint64_t id)
 {
     struct walk *walk = context;
@@ -286,6 +288,11 @@ static void put_roots(struct walk *walk)
     }
 }
 
+/* The program stands still during FollowReferences(), and the drain thread goes on. The callback
+ * may fill the ring; live_stand_still() bounds its waits, since a disk that does not answer would
+ * otherwise stop the program for good. Roots are written after the walk: their methods are names
+ * that only the JVM has, and it must not be asked from the callback. The tags of the walk are
+ * removed at the end by one more walk, over tagged objects only. */
 static void follow(struct walk *walk)
 {
     jvmtiHeapCallbacks callbacks;
@@ -342,7 +349,11 @@ static bool is_too_slow(struct walk *walk, uint64_t used_bytes)
     return true;
 }
 
-/* Called in a probe, while the reaper is stopped. */
+/* Takes the snapshot. Called in a probe, while the reaper is stopped: no reference may be recycled
+ * or deleted while it is being tagged, or the new object would get the dead one's id. Two rounds of
+ * tagging find what was allocated during the first; objects that are allocated after the second
+ * have no tag and are counted as unknown. The values of Class's fields are held by references
+ * before the walk, since JVMTI's walk does not report them. */
 static void take(struct walk *walk)
 {
     uint64_t begun_ns = clock_monotonic_ns();
@@ -364,7 +375,8 @@ static void take(struct walk *walk)
     walk->session->references.snapshot_ns = clock_monotonic_ns() - begun_ns;
 }
 
-/* Returns false if a pass or another snapshot does not end. */
+/* Takes the locks of snapshots and passes, in this order; architecture.md has the order of all.
+ * Returns false if a pass or another snapshot does not end. */
 static bool stop_others(void)
 {
     if (!lock_within(&snapshot_lock, tracer.dying ? SECOND_NS : COMMAND_PATIENCE_NS))

@@ -52,6 +52,12 @@ void object_ids_thread_ended(struct os_thread *os)
     os->references.known_objects = NULL;
 }
 
+/* Three places, from the fastest to the slowest: the thread's table by address, the table of all
+ * weak references by identity hash, the object's tag. An object is in one of the latter two: probes
+ * remember new objects by reference, and the start snapshot and the JVM's reports tag theirs. One
+ * that is in neither has been made without a report; it is recorded now, in this thread's stream,
+ * directly before the record that names it. The id is noted before the hook is called, which may
+ * come back to the same object over its references. */
 uint64_t object_id_of(struct session *session, struct os_thread *os, struct live_stream *stream,
                       uint64_t thread, JNIEnv *jni, jobject object)
 {

@@ -39,7 +39,9 @@ static struct {
     struct sight sight;
 } proof;
 
-/* Nothing moves while this runs. */
+/* Stores what the thread is shown. Nothing moves while this runs, so address and count of
+ * collections belong together. The stores are volatile and in this order, with the address last:
+ * only this thread reads them, in its next leaf call, and a sight without an address is none. */
 static inline void see(struct sight *sight, uintptr_t place, uint64_t with)
 {
     *(volatile uint64_t *) &sight->with = with;
@@ -56,7 +58,10 @@ __attribute__((cold, noinline)) static void see_for_proof(uintptr_t place, uint6
     proof.calls++;
 }
 
-/* Replaces Unsafe.copyMemory0()'s routine. Uses no vector registers: see leaf_calls.c. */
+/* Replaces Unsafe.copyMemory0()'s routine. Uses no vector registers: see leaf_calls.c. A copy of
+ * zero bytes is a probe's: Unsafe.copyMemory() returns before it would copy nothing, so the
+ * program's calls have a size. The address where to copy to is the number; nothing is stored
+ * there. */
 static void on_copy(const void *from, void *to, size_t size)
 {
     if (__builtin_expect(size != 0, 0)) {
@@ -102,7 +107,9 @@ static jclass define_class(JNIEnv *jni)
     return class;
 }
 
-/* The shown object must arrive, once. It may move before its address is compared: `*same`. */
+/* Returns true if the shown object arrived, once and with its number. It may move before its
+ * address is compared: `*same`. A handle in place of the address, or the address of another word of
+ * the object, is never the same, so the callers want most calls to be. */
 static bool arrives_once(JNIEnv *jni, jobject sight, jmethodID show, jobject object, bool *same)
 {
     uint64_t calls = proof.calls, with = SHOWN_NUMBER + calls;
@@ -179,7 +186,10 @@ static bool make(JNIEnv *jni, jclass probes)
 }
 
 /* The routine stays replaced: no probe may exist whose show() calls the JVM's routine and whose
- * Math.tan() calls the agent's. */
+ * Math.tan() calls the agent's. Compiled code contains the addresses of the moment of its
+ * compilation. If both routines were switched with each session, code that was compiled in between
+ * would call the agent's tan() without having shown its object, and a sight that was left over
+ * could be taken for it. A probe that never shows (no field) calls its native method instead. */
 void sights_make(JNIEnv *jni, jclass probes)
 {
     atomic_store(&sights.on, false);

@@ -97,6 +97,11 @@ void collections_thread_ends(jthread thread)
         fall_silent();
 }
 
+/* Gives the collection that has just ended its date: the clock, the tick, and last the count. Who
+ * reads the count and then the time (date_pass() of reaper.c) finds a time that is not older than
+ * the count. The tick is advanced after `collection_tick` took its value, so everything that
+ * happens from now on has a later one: among equal ticks frees come last, and belong to what was
+ * before. */
 static void date(void)
 {
     atomic_store(&tracer.collection_raw, clock_raw());
@@ -117,6 +122,11 @@ void collections_are_silent(JNIEnv *jni)
         date();
 }
 
+/* In the pause, before anything moves. `in_collection` is set first, so that a search that finds a
+ * cleared reference from here on waits for the end before it dates it. Then holds are refused and
+ * waited for, and only then is the count increased: an address that was noted in a hold carries the
+ * count of before and is void from now on. With the reverse order a thread in a hold could note its
+ * address with the new count, and the object would move afterwards. */
 void collection_begins(void)
 {
     atomic_fetch_add(&watch.open, 1);
@@ -134,6 +144,8 @@ static bool is_last_open(void)
     return open == 0;
 }
 
+/* In the pause, after everything has moved. The date is complete before `in_collection` is cleared,
+ * for which date_pass() waits. Holds are allowed last. */
 bool collection_ends(void)
 {
     bool over = is_last_open();
@@ -147,7 +159,9 @@ bool collection_ends(void)
     return over;
 }
 
-/* The JVM increments a counter before it clears any reference. */
+/* Looks for a collection that was not announced. The JVM increments a counter before it clears any
+ * reference. So whoever sees a cleared reference and then reads the counter sees it increased. The
+ * exchange lets one of several threads record the collection. */
 void collections_notice(void)
 {
     if (__builtin_expect(atomic_load_explicit(&watch.all_announced, memory_order_relaxed), 1) ||

@@ -88,7 +88,9 @@ void draw_repeats_count(uint64_t draw, bool thread_began)
     count(&draws.of[DRAWS_OF_RING][thread_began], draw);
 }
 
-/* Pairs that share a slot by chance do not count. */
+/* Returns twice the pairs of equal draws as a share of the square of the samples. Pairs that share
+ * a slot by chance do not count: among SLOTS places that is a share of 1 / SLOTS, whatever the
+ * number of samples. */
 static double share_of(uint64_t samples, uint64_t pairs)
 {
     double share = samples > 0 ? 2.0 * (double) pairs / ((double) samples * (double) samples) : 0;

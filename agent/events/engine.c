@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code that both engines share: capabilities, the callback table, and the events of classes,
+/* Code that all engines share: capabilities, the callback table, and the events of classes,
  * threads, frees and collections. */
 #include "agent/events/engine.h"
 
@@ -308,7 +308,8 @@ static void set_by_number(union callback_table *table, int number,
 }
 
 /* Set only once: with ObjectFree enabled, the JVM would report the dead objects first
- * (tagged_deaths.c). */
+ * (tagged_deaths.c). Therefore the table has the callbacks of all engines, and a callback asks
+ * `prepared_engine` or the session who is meant. */
 static bool set_callbacks(const jvmtiEventCallbacks *of_others)
 {
     static bool set;
@@ -410,6 +411,9 @@ void engine_restore(struct session *session)
         session->engine->restore(jni, session);
 }
 
+/* Called from callbacks and by the reaper, often, so it must not wait: the control lock is only
+ * tried. `events_on` is exchanged under the lock, so it happens once. The session's end is checked,
+ * because the same state exists for a moment while a session begins or ends. */
 void engine_switch_off(void)
 {
     if (atomic_load(&tracer.forked) || !atomic_load(&tracer.events_on) || !control_take(0))
@@ -430,7 +434,10 @@ void engine_phases_by(void (*hook)(struct session *session, bool on))
     hook_phases = hook;
 }
 
-/* If the start of a collection is reported, its end must be, too: holds need both. */
+/* If the start of a collection is reported, its end must be, too: holds need both. So the event of
+ * the end is enabled before that of the beginning, and disabled after it. A pause that runs while
+ * these are switched may then report an end without a beginning, which holds_go_on() and
+ * is_last_open() allow for; a beginning without an end would refuse holds for ever. */
 static void enable_collections(const struct session *session, bool on)
 {
     if (!on) {
@@ -456,8 +463,18 @@ static void enable_thread_ends(void)
         engine_notify(true, EVENT_NUMBER_VIRTUAL_THREAD_END);
 }
 
-/* When disabling, flushes deaths before the rest: objects that the JVM has found dead but not yet
- * reported must find the session. */
+/* Enables or disables a session's events, in an order that both directions need.
+ *
+ * When disabling, the fast paths end first: they rely on announcements of collections, which end
+ * further down. Then methods, so that no frame is opened for an object that is not recorded any
+ * more. engine=bytecode comes before the collections (`ends_first`), since its last search for the
+ * dead needs their dates. Holds are refused before the announcements end (enable_collections()).
+ * Deaths are flushed while the session still is published: objects that the JVM has found dead but
+ * not yet reported must find it.
+ *
+ * When enabling, collections come first: an object that is allocated once the engine's events are
+ * on may be moved by a collection, and holds must know of it. The engine comes last, when threads
+ * and classes are reported already. */
 void engine_enable(struct session *session, bool on)
 {
     const struct engine *engine = session->engine;

@@ -153,6 +153,9 @@ static void prepare(void)
         (*tracer.jvmti)->SetHeapSamplingInterval(tracer.jvmti, 0);
 }
 
+/* Uses up the distance to the calling thread's first sample, which was drawn from an average of 512
+ * KiB. The arrays are deleted one by one. The limit, 16 MiB, is 32 averages: an exponentially
+ * distributed distance is longer with a chance of e^-32. */
 void engine_jvmti_advance(JNIEnv *jni)
 {
     jthrowable of_program = exception_set_aside(jni);
@@ -184,6 +187,8 @@ static void enable(struct session *session, bool on)
     }
 }
 
+/* Exits are enabled before entries and disabled after them, so each entry that is recorded can be
+ * followed by its exit. An exit without an entry is dropped by leave_method(). */
 static void enable_methods(struct session *session, bool on)
 {
     (void) session;

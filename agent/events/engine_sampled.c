@@ -71,7 +71,11 @@ static void sample_rate_end(void)
         atomic_store(&sampling.busy, false);
 }
 
-/* Returns the interval that would have given `rate` samples a second. */
+/* Returns the interval that would have given `rate` samples a second. The number of samples is
+ * inversely proportional to the interval, so one division finds it. It grows at once to what is
+ * needed, and shrinks by steps of SHRINK_MOST: after a pause almost no samples have come, and their
+ * number says nothing of the rate to come; an interval of `sample` would then let a burst
+ * through. */
 static uint64_t fitting(uint64_t interval_bytes, uint64_t count, uint64_t passed_ns, uint64_t rate)
 {
     double found = (double) count * 1e9 / (double) (passed_ns > 0 ? passed_ns : 1);
@@ -85,6 +89,11 @@ static uint64_t fitting(uint64_t interval_bytes, uint64_t count, uint64_t passed
     return wanted > (double) least ? (uint64_t) wanted : least;
 }
 
+/* Judges the samples since the last look, by the one thread that has set `busy`. More samples than
+ * allowed are seen after a quarter of a second's number, fewer only after a whole second. A change
+ * is not free: HotSpot draws a thread's next distance when it takes a sample, from the interval of
+ * that moment, so for some time samples of both intervals come, and each one of another interval
+ * than the trace's takes more words. */
 static void look(uint64_t rate)
 {
     uint64_t now_ns = clock_monotonic_ns();
@@ -160,7 +169,11 @@ static void sampled_thread_starts(const struct session *session, struct os_threa
 
 /* Returns the interval with which this sample was drawn; 0 for the first sample of a thread that
  * was there before the session. That was drawn long ago, with an interval that is not known: it is
- * left out (docs/engine-sampled.md). */
+ * left out (docs/engine-sampled.md).
+ *
+ * The weight of a sample is 1 / p with p = 1 - exp(-size / interval), so the interval must be that
+ * of the draw, not of now. The draw for the next sample has just been made by the JVM, before this
+ * callback; so it is noted here, with the interval that is set now. */
 static uint64_t draw_next(const struct session *session, struct os_thread *os)
 {
     uint64_t first = atomic_load_explicit(&first_session, memory_order_relaxed);
@@ -262,7 +275,10 @@ static void begin(struct session *session)
     engine_notify(true, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
 }
 
-/* The interval is the JVM's, not this agent's: afterwards it is what it was at the JVM's start. */
+/* The interval is the JVM's, not this agent's: afterwards it is what it was at the JVM's start.
+ * When disabling, the event comes first, so that no sample is taken with the restored interval. If
+ * another file follows, the objects stay awaited; otherwise tags, references and the capability are
+ * given back, and another agent may have the event. */
 static void enable(struct session *session, bool on)
 {
     if (on) {

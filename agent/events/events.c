@@ -24,7 +24,14 @@ bool event_set_tag(jobject object, jlong tag)
     return set;
 }
 
-/* Assigns an id to the object and records it. `tag` is its current tag. */
+/* Assigns an id to the object and records it. `tag` is its current tag.
+ *
+ * The room is reserved first: an object with a tag but without a record would be named by later
+ * events and never be known. The stamp is taken before the tag is set, since from then on other
+ * threads find the id and write it with stamps of their own, which must not be earlier. The record
+ * is committed after it all; a reader merges by time, so it does not matter that another thread's
+ * record may reach the file first. If another thread was faster with a mirror's tag, the room is
+ * left unused, and its id is returned. */
 static uint64_t record_object(struct session *session, struct live_stream *stream, uint64_t thread,
                               jobject object, uint64_t class, uint64_t used_bytes, jlong tag,
                               uint64_t stack, bool existing)
@@ -42,9 +49,11 @@ static uint64_t record_object(struct session *session, struct live_stream *strea
     return id;
 }
 
-/* A sample has just reported the object, but its tag is gone: JDKs after 17 look up tags by the
- * identity hash in the object's header, and JVM_Clone overwrites the header. The object gets the
- * same id again; of its two death notices, the one with this tag is ignored. */
+/* Tags an object that has lost its tag. A sample has just reported the object, but its tag is gone:
+ * JDKs after 17 look up tags by the identity hash in the object's header, and JVM_Clone overwrites
+ * the header. The object gets the same id again; of its two death notices, the one with this tag is
+ * ignored. It is known by class and size, and by being this thread's last sample: the two reports
+ * follow each other directly. */
 static bool tag_again(const struct session *session, struct os_thread *os, jobject object,
                       uint64_t class, uint64_t size_bytes)
 {
@@ -125,6 +134,11 @@ void event_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlon
  * under it, it also keeps the session alive. */
 static _Atomic bool frees_busy;
 
+/* A lock of one flag. It is held for a few instructions, unless a chunk is full; the stream of
+ * frees never waits for room. So a thread that finds it taken yields and does not sleep. The
+ * exchange is sequentially consistent: event_free() loads the session after it, and end_probes() of
+ * session_drain.c takes the session away before its own exchange. Whoever gets the flag later than
+ * that finds no session; whoever had it before has left when event_wait_for_frees() returns. */
 void event_frees_enter(void)
 {
     while (atomic_exchange_explicit(&frees_busy, true, memory_order_seq_cst))
@@ -156,7 +170,11 @@ static void end_batch(struct session *session)
 
 /* Returns the time of deaths that a collection found: never before this batch or the last one, as
  * there are two sources. The start snapshot's clock is frozen, except for streams of virtual
- * threads that change their carriers. Objects that those have allocated do not die earlier. */
+ * threads that change their carriers. Objects that those have allocated do not die earlier.
+ *
+ * A batch has one time, that of its FREE_END. The order of the ids in it is not that of their
+ * deaths, which nobody knows: one collection found them all. Readers may rely on rising times of
+ * batches. */
 static uint64_t stamp_of_free(const struct session *session, uint64_t stamp)
 {
     uint64_t latest = atomic_load_explicit(&session->stamps.latest_frozen, memory_order_acquire);
@@ -182,8 +200,11 @@ static uint64_t stamp_of_found(const struct session *session, uint64_t raw)
     return stamp > session->stamps.first ? stamp : session->stamps.first;
 }
 
-/* The JVM reports the dead objects of a collection one by one, some time after it. They have its
- * time, as those have whose references were cleared: a pause is one collection. */
+/* Records one death. The JVM reports the dead objects of a collection one by one, some time after
+ * it. They have its time, as those have whose references were cleared: a pause is one collection. A
+ * batch ends with its collection, or after a pause of FREE_GAP_NS, since no event says that the JVM
+ * has reported all. An object of an earlier file is marked, as this file has no allocation of
+ * it. */
 void event_freed(struct session *session, uint64_t object)
 {
     uint64_t raw = clock_raw_unordered(), stamp = stamp_of_found(session, raw);
@@ -283,8 +304,10 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
     event_frees_leave();
 }
 
-/* A thread that writes frees right now keeps the batch open anyway, so the drain does not wait for
- * it. */
+/* Closes a batch that has not grown for a while, or at once if `now`. A thread that writes frees
+ * right now keeps the batch open anyway, so the drain does not wait for it. Without this, the
+ * deaths of the last collection would stay in the decoder until the next one: a watched trace would
+ * show them late, and their chunks could not be released. */
 bool event_close_free_batch(struct session *session, bool now)
 {
     if (!now && atomic_load_explicit(&frees_busy, memory_order_relaxed))

@@ -20,6 +20,11 @@ void last_words_expect(const struct session *session)
     atomic_store(&expected, session->number);
 }
 
+/* The session is handed over by one word. Whoever exchanges it out has it: the Java thread to
+ * write, or the drain thread to do without. So the drain thread cannot free a session whose last
+ * words are being written, and a Java thread that comes late finds nothing. If the writer has taken
+ * it and does not return, this never becomes true, and the drain gives up by its own limit
+ * (gives_up() in session_drain.c). */
 bool last_words_are_said(struct session *session)
 {
     if (atomic_load(&session->last_words.said))
@@ -58,6 +63,8 @@ void last_words_end(struct session *session)
         atomic_store(&expected, 0); /* no thread writes them any more */
 }
 
+/* Called by a thread that is about to end, without a session. It may be the one that writes, since
+ * no other Java thread of the agent need be awake. */
 bool last_words_pass(JNIEnv *jni, uint64_t session)
 {
     for (uint64_t from = clock_monotonic_ns(); atomic_load(&expected) == session;) {

@@ -121,7 +121,9 @@ static void set_index(size_t place, uint32_t index_plus_one)
     lives.objects[index_plus_one - 1].place = (uint32_t) place;
 }
 
-/* Empties a place: entries after it that a search would no longer reach move up. */
+/* Empties a place: entries after it that a search would no longer reach move up. An entry may stay
+ * if its home is behind the hole, counted around the end of the table. Markers of deleted entries
+ * would fill the table in time, as objects come and go for as long as the trace runs. */
 static void empty(size_t hole)
 {
     for (size_t at = (hole + 1) & lives.mask; lives.places[at] != 0; at = (at + 1) & lives.mask) {
@@ -176,6 +178,8 @@ static struct awaited take_at(size_t index)
     return taken;
 }
 
+/* A lot is never 0, so even a threshold of 1 awaits nothing. The low bits of xorshift are its
+ * weakest; the multiplication spreads them, and the high ones are taken. */
 static uint64_t draw_lot(void)
 {
     lives.random ^= lives.random << 13;
@@ -223,7 +227,19 @@ static void delete_dead(JNIEnv *jni, const jweak *dead, size_t count)
 
 /* ---- events ---- */
 
-/* Returns what is to be given up: nothing, the new object, or that with the largest lot. */
+/* Returns what is to be given up: nothing, the new object, or that with the largest lot.
+ *
+ * The invariant: every awaited object has a lot below the threshold, and every object that was
+ * given up has one at or above what the threshold was at that time. Lots are independent of
+ * everything else, so the awaited objects are a uniform sample of all samples that live, whatever
+ * their class or age, and an object is awaited to its death if its lot is below the least threshold
+ * of its life. Giving up the oldest or the newest object instead would favour short or long lives.
+ * That the threshold rises again is no contradiction: readers take the least one between birth and
+ * death, and each change is a record in the same stream as the deaths, hence in order with them.
+ *
+ * The threshold doubles only when less than half of the places are in use. The objects that come
+ * next are then awaited at most twice as often, so the table does not overflow at once and the
+ * threshold does not swing. */
 static struct awaited choose(struct session *session, struct awaited added)
 {
     struct awaited given_up = {.id = 0};
@@ -260,6 +276,9 @@ void sampled_lives_add(struct session *session, JNIEnv *jni, jobject object, uin
     delete_dead(jni, dead, count);
 }
 
+/* `dead` always has room: an object is in `objects` or its reference in `dead`, and there are at
+ * most limit + 1 of both together. A new sample adds one, and takes at least one out of `dead` if
+ * there is any. */
 static bool take(uint64_t id)
 {
     uint32_t index_plus_one = lives.places[find(id)];
@@ -276,7 +295,9 @@ bool sampled_lives_take(const struct session *session, uint64_t id)
     return lives.session == session->number && take(id);
 }
 
-/* Of an object that dies between two files: its death is in the next one. */
+/* Of an object that dies between two files: its death is in the next one. There are never more than
+ * were awaited, for which there is room; this is a callback that may not allocate through the JVM,
+ * and holds the flag of frees. */
 static void miss(jlong tag)
 {
     uint64_t id = object_of_ring(lives.paused_ring, tag);

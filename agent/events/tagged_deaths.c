@@ -98,6 +98,11 @@ static void await_reporter(void *data)
     }
 }
 
+/* JVMTI has no function that waits for outstanding reports. The walk makes the JVM process its tag
+ * map at a safepoint and queue what is dead; the thread that posts the events then works through
+ * the queue and sleeps when it is empty. Its sleep is read from /proc, several times in a row, as
+ * it also sleeps for moments while it works. The looks are limited: a JVM without such a thread, or
+ * with a busy one, loses the last deaths, not the trace's end. */
 void tagged_deaths_flush(void)
 {
     if (!atomic_load(&reported))

@@ -336,8 +336,9 @@ static void mark_chunks(uint8_t *base, uint64_t chunk_bytes)
     }
 }
 
-/* Splits a new segment into chunks of one size. The caller holds the lock. */
-/* The order is what makes the file readable at any moment. mark_chunks() writes the headers of all
+/* Splits a new segment into chunks of one size. The caller holds the lock.
+ *
+ * The order is what makes the ring readable at any moment. mark_chunks() writes the headers of all
  * chunks before `file_bytes` (a sequentially consistent store) covers them; find_places() of
  * ring_copy.c loads `file_bytes` first and then walks from header to header. With the reverse order
  * it could meet a header of zeros, and the pass would lack all chunks behind it. */
@@ -364,8 +365,9 @@ static bool is_full(const struct live_map *map)
            atomic_load(&map->shared->backlog_bytes) >= map->shared->limit_bytes;
 }
 
-/* Waits until there is room for another chunk. The caller holds the lock. */
-/* The count of the gate is read before the condition is checked, and the wait returns at once if
+/* Waits until there is room for another chunk. The caller holds the lock.
+ *
+ * The count of the gate is read before the condition is checked, and the wait returns at once if
  * the count has changed since. So an opening between check and wait is not lost. The lock is given
  * up meanwhile, because another thread may have to take a chunk that needs no room (a forced
  * stream). LIVE_WAIT_NS bounds each wait: a drain in another process may have been killed, which
@@ -425,8 +427,9 @@ static void take_returned(struct live_map *map)
 }
 
 /* A stream's first chunk is small. So are all while the chunks being filled have more than half of
- * the limit. */
-/* Small first chunks bound the memory of many short threads: a page each instead of 64 KiB. The
+ * the limit.
+ *
+ * Small first chunks bound the memory of many short threads: a page each instead of 64 KiB. The
  * second rule bounds that of many long ones. A chunk that is being filled is not part of the
  * backlog, so wait_for_room() does not count it; without the rule, 10,000 threads would keep 625
  * MiB whatever buffer= says. */

@@ -176,13 +176,13 @@ static inline uint64_t *live_reserve(struct live_map *map, struct live_stream *s
     return live_reserve_chunk(map, stream, words);
 }
 
-/* The release store of `used` is the only order between a probe and whoever reads its records. It
- * pairs with three acquire loads: live_published_words() in the drain thread, look() in
- * ring_copy.c, and the recovery of a file whose process was killed. A reader that sees `used` sees
- * every word below it, so a record is either whole or absent. No other store of a record needs an
- * order. For the same reason a record is committed once, after its last word: a commit in the
- * middle would let a crash leave half a record, which the decoder could not tell from damage. */
-/* Publishes the words and events that were written at the reserved place. */
+/* Publishes the words and events that were written at the reserved place.
+ *
+ * The release store of `used` is the only order between a probe and whoever reads its records. It
+ * pairs with two acquire loads: in live_published_words(), for the drain thread, and in look() of
+ * ring_copy.c. A reader that sees `used` sees every word below it. So a record is either whole or
+ * absent, provided that it is committed once, after its last word. No other store of a record needs
+ * an order. What a killed process has left is read later, and needs none. */
 static inline void live_commit(struct live_stream *stream, size_t words, unsigned events)
 {
     stream->cursor += words;

@@ -16,8 +16,9 @@
 #include "format/step/layout.h"
 #include "steptrace/live.h"
 
-/* Reserve for properties, index and footer: a share of the bytes written, and a minimum. */
-/* The footer, the index and the properties make a trace readable without a search, so there must be
+/* Reserve for properties, index and footer: a share of the bytes written, and a minimum.
+ *
+ * The footer, the index and the properties make a trace readable without a search, so there must be
  * room for them when the disk is full. The index grows with the number of blocks, hence the share.
  * STEP_BYTES makes the reservation ahead of need, so that most writes need no system call for
  * it. */

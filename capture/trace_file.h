@@ -64,11 +64,12 @@ int trace_file_put(int descriptor, const void *data, size_t length, uint64_t off
 /* Returns true if this errno says that the file cannot grow. */
 bool trace_file_is_full(int code);
 struct step_output trace_file_output(struct trace_file *file);
-/* Removing and renaming are done by identity, not by name. While a trace is written, its name may
+/* What a file is, whatever its name becomes; 0 and 0: not known.
+ *
+ * Removing and renaming are done by identity, not by name. While a trace is written, its name may
  * be given to another file, by a user or by a program that cleans up; the recorder must never
  * remove a file that it did not make. The check and the removal are two system calls, so a rename
  * between them is still possible, but only by somebody who may write to that directory. */
-/* What a file is, whatever its name becomes; 0 and 0: not known. */
 struct file_identity {
     uint64_t device, inode;
 };

@@ -130,7 +130,6 @@ static uint64_t object_reserve(struct session *session, struct os_thread *os, JN
     return id;
 }
 
-/* Reserves an id for the object of that outermost constructor, and records its allocation. */
 /* Reserves an id for the object of that outermost constructor, and records its allocation. This is
  * how an id goes ahead of its object: MN of a constructor must carry the id of the object under
  * construction, and OA must come before it in the trace. A constructor's `this` is uninitialised

@@ -184,8 +184,9 @@ QUICK double take_event(double value)
     }
 }
 
-/* `count` takes the same value: a function of its own, which saves no registers for events. */
-/* Every call of Math.tan() in compiled code comes here, also the program's. So a value is compared
+/* `count` takes the same value: a function of its own, which saves no registers for events.
+ *
+ * Every call of Math.tan() in compiled code comes here, also the program's. So a value is compared
  * first, with one shift, and whatever is no probe goes to the JVM's routine. A NaN with this tag
  * comes from no computation: arithmetic makes the processor's default NaN or passes on an operand's
  * bits. Only a program that makes one on purpose would be taken for a probe. The result 0 says that

@@ -132,8 +132,9 @@ void native_methods_thread_ended(struct os_thread *os)
     stack.depth = stack.capacity = 0;
 }
 
-/* Returns the native code to continue with. */
-/* Records the entry and lets the native code return through the agent. The return address is
+/* Returns the native code to continue with.
+ *
+ * Records the entry and lets the native code return through the agent. The return address is
  * replaced only if the old one could be stored: without it the call could not return. The probe is
  * left before the native code runs, which may take for ever; the session may end meanwhile, and the
  * return then finds none, or another one in which this frame is not on the shadow stack. */
@@ -203,8 +204,9 @@ static bool map_stubs(void)
     return true;
 }
 
-/* mov $method, %r11; mov $native_method_stub, %rax; jmp *%rax */
-/* A stub is written once and never freed: the JVM has its address for as long as the class lives,
+/* mov $method, %r11; mov $native_method_stub, %rax; jmp *%rax
+ *
+ * A stub is written once and never freed: the JVM has its address for as long as the class lives,
  * and native code may run below it after the session's end. It is written through a mapping that
  * cannot be executed, since many systems refuse memory that can be both written and executed.
  * Nothing executes it before the JVM has got its address. */

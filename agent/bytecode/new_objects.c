@@ -121,23 +121,22 @@ static bool made_by_constructor(struct session *session, struct os_thread *os, J
     return id != 0;
 }
 
-/* The JVM deletes the local references of a probe when it returns. */
 /* Reports a new object. The JVM deletes the local references of a probe when it returns.
  *
  * The order of the steps:
  *
  * - Tags are looked at first, while the object may have an id already; report_tagged() handles both
- * cases.
+ *   cases.
  * - The hash key is computed before the record, to fetch the entry of the table early.
  * - Class and size come before room is reserved, since finding a new class writes a definition,
  *   which must precede the record, and may take any time.
  * - A constructor that waits for this object may have been given an id for it in advance. Then the
  *   object takes that id, and its allocation is in the trace already.
  * - The id is drawn only when there is room. So a dropped record uses none, and the next object of
- * the stream still has the id after the last one's, which takes no word.
+ *   the stream still has the id after the last one's, which takes no word.
  * - The record is committed before the reference is added to the page. The reaper finds dead
- * objects only through the page, so it never reports the death of an object whose record is still
- * to be written.
+ *   objects only through the page, so it never reports the death of an object whose record is still
+ *   to be written.
  * - An object of a class that this thread knows may have a stamp without order (stamps.h): no other
  *   thread can have got the object yet. A class that was new may have been defined by another
  *   thread a moment ago; then the stamp must not be earlier than the class's. */

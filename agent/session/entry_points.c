@@ -127,8 +127,9 @@ static void report_running(void)
         control_give_back();
 }
 
-/* Begins a trace. Java threads only. */
-/* A second, third... trace of the process. A trace that ended by itself (limit, full disk) has left
+/* Begins a trace. Java threads only.
+ *
+ * A second, third... trace of the process. A trace that ended by itself (limit, full disk) has left
  * its drain thread to be joined; session_stop() does that first. Internals are decided anew for
  * each trace, by its own options. The capabilities are asked for outside the control lock, since
  * they need no session, and the session is prepared and begun inside it: of two commands at once

@@ -193,8 +193,9 @@ static void end_engine(void)
     control_give_back();
 }
 
-/* Returns false if the trace has ended by itself, with a message. */
-/* Marks the ending trace as followed. The engine looks at that mark when it is disabled:
+/* Returns false if the trace has ended by itself, with a message.
+ *
+ * Marks the ending trace as followed. The engine looks at that mark when it is disabled:
  * engine=sampled then keeps its tags and references instead of deleting them, and deaths between
  * the two files are noted for the next one (sampled_lives_pause()). Without the mark the objects of
  * the first file would never be known to die. */
@@ -253,8 +254,9 @@ static bool waits_for_file(void)
     return ring.lacks_file;
 }
 
-/* Returns false if no trace follows. */
-/* An exact window that cannot begin does not cost the sample: the next file of the sample is begun
+/* Returns false if no trace follows.
+ *
+ * An exact window that cannot begin does not cost the sample: the next file of the sample is begun
  * in its place. Ids go on across the files: session_prepare() starts with the first id that the
  * last file does not have, and the tags of all files carry the number of the first session
  * (classes.h), so an object that was tagged in an earlier file is recognised, and its death is

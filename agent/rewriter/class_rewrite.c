@@ -277,7 +277,11 @@ static enum rewrite_loss next_loss(const struct method_code *method)
                                 : LOSS_ALLOCATIONS;
 }
 
-/* A method that cannot have all probes may still have those of its stores and allocations. */
+/* Writes a method with as many of its probes as are possible. A method that cannot have all probes
+ * may still have those of its stores and allocations. The kinds are given up in the order of what a
+ * trace loses least by: events of one method, then its stores, then its allocations, without which
+ * objects would be missing. A failed attempt leaves part of the method in the output; it is cut
+ * back to `used`. Constants that it has added stay in the pool and are used by the next one. */
 static bool try_less(struct method_code *method, const uint8_t *attribute)
 {
     size_t used = method->file->output.used;
@@ -366,7 +370,9 @@ static bool read_class(struct class_file *file)
            class_malformed(file, cursor.at, "bytes after the class file");
 }
 
-/* Assembles the new class file: head, constants, added constants, the rest. */
+/* Assembles the new class file: head, constants, added constants, the rest. New constants are put
+ * behind the old ones, so no index in the file changes and nothing that the rewriter does not know
+ * has to be read. What was not copied yet (`copied`) follows as it is. */
 static bool put_together(struct class_file *file, uint8_t **out, size_t *out_bytes)
 {
     struct class_output whole = {0};

@@ -12,6 +12,13 @@ static void put_numbered(struct method_code *method, enum probe probe, uint32_t 
     code_put_call(method, probe);
 }
 
+/* A probe in an exception handler, between two copies of the exception in a variable. The probe
+ * itself can throw: a handler often runs because the stack is full, and then the probe's call fails
+ * for the same reason. That second exception must not take the place of the first one, and it must
+ * not reach the program's handlers: those that javac makes for `synchronized` cover themselves and
+ * would run for ever. So a row in the exception table, before all others, leads from the probe to
+ * the `pop`, whatever is thrown. In the normal case `aconst_null` puts something there to be
+ * popped, so both ways go on with the same stack. */
 static void put_guarded(struct method_code *method, enum probe probe, uint32_t variable)
 {
     struct class_output *output = method->output;
@@ -38,6 +45,9 @@ static void put_prologue(struct method_code *method)
         put_numbered(method, PROBE_ENTRY_THIS, ALOAD_0);
 }
 
+/* Probes before a return, in the order in which things have happened: the object exists, its
+ * constructor's entry gets it, the method ends. In Object.<init> all three come here, because it is
+ * the one constructor that every object runs, and its `this` is initialised from the start. */
 static void put_return(struct method_code *method)
 {
     if (method->object_init && method->alloc) {
@@ -147,6 +157,8 @@ static void no_target(struct method_code *method, uint32_t offset)
     method_malformed(method, offset, "a jump to an invalid target");
 }
 
+/* A conditional jump has no long form. Without stack maps it is inverted and jumps over a goto_w;
+ * with them the place behind the goto_w would need a frame, so it goes to a trampoline instead. */
 static void put_jump(struct method_code *method, uint32_t offset, uint32_t place)
 {
     struct class_output *output = method->output;
@@ -231,6 +243,9 @@ static void put_trampolines(struct method_code *method, uint32_t offset)
     }
 }
 
+/* The sizes of probes are found by writing them elsewhere. So there is one description of each
+ * probe's code, and layout and output cannot disagree. While measuring, no constants are added to
+ * the pool: indices have the same size whatever they are. */
 uint32_t code_measure_prologue(struct method_code *method)
 {
     method->output = &method->file->probes_measured;

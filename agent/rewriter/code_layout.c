@@ -55,7 +55,10 @@ static void place_slot(struct method_code *method, uint32_t offset, uint32_t pla
     }
 }
 
-/* Places all instructions, with the jump sizes known so far. */
+/* Places all instructions, with the jump sizes known so far. `map` is where a jump to the
+ * instruction goes: before its probes, so that each way to it runs them. Probes after an
+ * instruction are placed before the next one's `map`, so that only the way through the instruction
+ * runs them. Trampolines come before both, outside of every way. */
 static void place_all(struct method_code *method, bool first)
 {
     uint32_t place = method->prologue_bytes, size;
@@ -222,6 +225,11 @@ static bool widen_all(struct method_code *method, bool *changed)
     return true;
 }
 
+/* Places the instructions, and widens jumps until all reach. Placing again after each round is
+ * necessary, because a wide jump moves everything behind it, and the padding of switches depends on
+ * their place. The loop ends: a jump that was widened stays wide, so each round either widens one
+ * more or changes nothing. ROUNDS is only a guard. Code below 32 KiB needs no second look, as every
+ * jump reaches. */
 bool code_layout(struct method_code *method)
 {
     bool prepared = false;

@@ -58,6 +58,10 @@ static uint32_t put_guards(struct method_code *method)
     return rows + has_unwinding(method);
 }
 
+/* Writes the exception table. The JVM takes the first row that fits, so the order decides. The
+ * guards are first: the program's handlers may cover the probes. The catch-all of the method is
+ * last: an exception that the program handles has not left the method. Annotations refer to rows by
+ * number, which the guards shift (patch_row()). */
 bool code_put_handlers(struct method_code *method)
 {
     struct class_output *output = &method->file->output;

@@ -320,6 +320,9 @@ static bool is_quiet(const struct method_code *method, const uint8_t *at)
     return false;
 }
 
+/* Marks one instruction and follows all ways on from it. Handlers are followed before the
+ * instruction takes effect: an exception leaves the variables as they were. After super() has
+ * returned the way ends, and what follows is marked by nothing. */
 static bool walk_one(struct walk *walk)
 {
     struct method_code *method = walk->method;
@@ -338,6 +341,17 @@ static bool walk_one(struct walk *walk)
     return true;
 }
 
+/* Marks what runs before super() or this() has returned. Two things depend on it: the verifier
+ * allows no handler there whose frame lacks the uninitialised `this`, and `this` must not be passed
+ * to a probe. Looking for the first invokespecial is not enough, as the arguments of super() may
+ * create other objects.
+ *
+ * Each instruction is visited once, with the state of the first way that leads to it. That
+ * suffices: the verifier has made sure, or will, that all ways agree on where an uninitialised
+ * object can be used. A class that breaks this rule is not accepted by the JVM, with or without
+ * probes. The state says of each slot only whether it has the uninitialised `this`, so the walk
+ * needs no types; its memory is limited, since a state of 130,000 slots could be needed for each of
+ * 65,535 instructions. */
 bool constructor_mark(struct method_code *method)
 {
     struct walk walk = {.method = method};

@@ -97,6 +97,9 @@ static uint8_t *without_them(const struct nan_search *search)
     return copy;
 }
 
+/* NaNs in use stay: they are what the program computes with, and each redefinition adds them once
+ * more. An instruction that is not known could be a use that is overlooked; then the file is left
+ * as it is. */
 uint8_t *class_without_spare_nans(const uint8_t *class_file, size_t size_bytes)
 {
     struct nan_search search = {.file = {.bytes = class_file, .size = size_bytes}};

@@ -136,7 +136,9 @@ static void put_link(struct probe_class *class)
 
 #define KEEP_NOPS 400 /* C2 inlines hot methods up to 325 bytes, FreqInlineSize */
 
-/* static void keep(Object object) {}, made too large to be inlined by a jump over nops. */
+/* static void keep(Object object) {}, made too large to be inlined by a jump over nops. C2 removes
+ * a StringBuilder if it knows all its uses, and makes the string itself without any constructor. A
+ * call that is not inlined is a use that it does not know. */
 static void put_keep(struct probe_class *class)
 {
     uint8_t code[3 + KEEP_NOPS + 1] = {0xa7};
@@ -161,7 +163,13 @@ static void put_copied(struct probe_class *class)
              &(struct java_code){code, sizeof code, 5, 5, {RETURN}});
 }
 
-/* static void entry(int m) { if (Math.tan(Double.longBitsToDouble(m + bits)) != 0) aside(m); } */
+/* static void entry(int m) { if (Math.tan(Double.longBitsToDouble(m + bits)) != 0) aside(m); }
+ *
+ * The compilers replace Math.tan() by a call of a C routine without leaving Java code. The method
+ * is small and is inlined, so a probe is that call and a comparison. In the interpreter the JVM's
+ * own routine gets the NaN and returns a NaN, which is not equal to 0, so the native method is
+ * called. Comparing with 0 and not with the value is needed because a NaN differs from
+ * everything. */
 static void put_leaf(struct probe_class *class, const char *name, uint64_t bits, const char *aside)
 {
     enum { BITS = 3, TO_DOUBLE = 7, TAN = 10, JUMP = 15, ASIDE = 19, RETURN = 21 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the StackMapTable, and writes it: its frames at their new places, and one for the unwinding
- * handler. */
+/* Reads the StackMapTable, and writes it: its frames at their new places, and those of guards,
+ * trampolines and the unwinding handler. */
 #include <stdlib.h>
 
 #include "agent/rewriter/method_code.h"
@@ -322,7 +322,9 @@ static int compare_offset(const void *key, const void *element)
     return (offset > frame->offset) - (offset < frame->offset);
 }
 
-/* Requires the file's frames in the order of their offsets. */
+/* Adds a frame for each trampoline. Requires the file's frames in the order of their offsets. Every
+ * target of a jump has a frame in a valid class file; one that is missing is a fault of the
+ * file. */
 static bool add_trampolines(struct frame_list *list, uint32_t file_count)
 {
     struct method_code *method = list->method;
@@ -343,7 +345,10 @@ static uint32_t type_slots(const uint8_t *type)
     return type[0] == 3 || type[0] == 4 ? 2 : 1; /* double, long */
 }
 
-/* Adds the frame of a handler with its exception in the guard's variable. */
+/* Adds the frame of a handler with its exception in the guard's variable. That variable is behind
+ * max_locals, so the slots between the handler's last variable and it are filled with top, the type
+ * of what is unusable. A long or a double takes two slots and is one entry of a frame, hence
+ * type_slots(). */
 static bool add_guard(struct frame_list *list, const struct full_frame *handler)
 {
     static const uint8_t top[1] = {0};
@@ -451,8 +456,9 @@ static void put_full(struct method_code *method, const struct full_frame *frame,
     }
 }
 
-/* A frame without a list inherits the previous frame's: no list may precede frames in which all
- * strict fields are still unset. */
+/* Returns true if the lists of strict fields mean the same in the new order. A frame without a list
+ * inherits the previous frame's: no list may precede frames in which all strict fields are still
+ * unset. */
 static bool unset_is_inherited(const struct frame_list *list)
 {
     bool listed = false;
@@ -536,6 +542,22 @@ static void put_handler_frames(struct method_code *method, uint32_t next)
     put_throwables(method, 1);
 }
 
+/* Writes the StackMapTable. The verifier wants a frame at each place that is reached by a jump or
+ * as a handler, with the types of all variables and of the stack. The rewriter does not compute
+ * types: it keeps the frames of the file and moves them. That is possible because probes leave
+ * variables and stack as they found them, and no place of the old code gets a new way in. New
+ * places need new frames:
+ *
+ * - The unwinding handler and its guard use no variables of the method, so their frames list none,
+ *   whatever the method's are. For this reason the handler keeps its exception in variable 0.
+ * - A guard of caught() has the frame of its handler, and the exception in one more variable behind
+ *   all others.
+ * - A trampoline has a copy of the frame of its target: the jump would have had to satisfy that
+ *   anyway.
+ *
+ * Without the latter two each frame can be copied as it is, with another distance. With them the
+ * frames are written in full, because short forms describe the difference from the frame before,
+ * which is another one once a frame is inserted. */
 bool stack_map_put(struct method_code *method)
 {
     struct class_output *output = &method->file->output;

@@ -211,6 +211,9 @@ bool store_mark(struct method_code *method, uint32_t offset)
     return want_locals(method, slots);
 }
 
+/* Moves the probe of a store into the uninitialised `this` behind super(). The field is read there,
+ * not the stored value: it has the last of several stores, and needs no variable that would have to
+ * be in all frames. A store that super() itself overwrites is not seen. */
 bool store_is_early(struct method_code *method, uint32_t offset)
 {
     if ((method->marks[offset] & MARK_STORE) == 0)
@@ -240,6 +243,8 @@ static bool put_argument(struct method_code *method, const struct store_call *ca
     return type != 0;
 }
 
+/* Pops the arguments into new variables, last one first, and loads them again. The call then finds
+ * the stack as it was, and the probe after it has the arguments, which the call has consumed. */
 static void save_arguments(struct method_code *method, const struct store_call *call)
 {
     uint32_t slots, count = 0;

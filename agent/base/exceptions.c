@@ -41,7 +41,9 @@ static bool throws_class(enum exception_source source, jclass class)
     return found;
 }
 
-/* Tests the exception's class and those above it. None of these calls throws. */
+/* Tests the exception's class and those above it, by their signatures. None of these calls throws,
+ * and none loads a class: looking up java.lang.OutOfMemoryError by name could itself fail for lack
+ * of memory. */
 static bool is_thrown_by(JNIEnv *jni, enum exception_source source, jthrowable exception)
 {
     bool found = false;
@@ -64,6 +66,21 @@ static void make_pending(JNIEnv *jni, jthrowable exception)
     (*jni)->DeleteLocalRef(jni, exception);
 }
 
+/* Three exceptions may meet here, and the program must end up with the one that it would have
+ * without the agent:
+ *
+ * - The agent's own is cleared. That needs two signs: a call has reported its failure by its
+ *   result, and its class is one that such a call throws. One sign is not enough. A pending
+ *   exception after a successful call is not the call's; and a call that failed for another reason
+ *   may find an asynchronous one pending.
+ * - One that arrived from another thread during the group stays pending. It has no other carrier:
+ *   cleared, nobody would throw it again.
+ * - That of the program, set aside before, is thrown again only if nothing is pending, because
+ *   Throw() with a pending exception is not allowed, and the later one is what the program would
+ *   see.
+ *
+ * The check comes first in any case: -Xcheck:jni warns of a call of Java after which nobody has
+ * asked for an exception. */
 void exception_restore(JNIEnv *jni, jthrowable of_program, bool failed,
                        enum exception_source source)
 {

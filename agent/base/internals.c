@@ -125,6 +125,9 @@ void internals_begin(uint32_t allowed, bool proven)
     pthread_mutex_unlock(&state.lock);
 }
 
+/* Relaxed: the bit only ends a technique, at some later moment. Whoever must not use one any more
+ * from a certain point on is stopped by that technique's own means (holds_forbid(),
+ * end_writes()). */
 bool internal_is_allowed(enum internal internal)
 {
     return (atomic_load_explicit(&state.allowed, memory_order_relaxed) >> internal & 1) != 0;

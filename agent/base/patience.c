@@ -55,6 +55,10 @@ bool semaphore_within(sem_t *semaphore, uint64_t limit_ns)
     return succeeds_within(try_semaphore, semaphore, limit_ns);
 }
 
+/* Why a session is given up and not just this one record: a thread that is suspended while it holds
+ * a table's lock may stay so for hours, as under a debugger. Each probe of each thread would then
+ * wait for PATIENCE_NS, one after the other. The first one that has waited ends the trace, and no
+ * other waits again. */
 bool session_lock(struct session *session, pthread_mutex_t *lock)
 {
     if (atomic_load_explicit(&session->given_up, memory_order_relaxed))
@@ -94,6 +98,10 @@ bool session_has_ended(struct session *session)
     return ended;
 }
 
+/* The lock is not recursive. A thread that starts a trace runs Java code of the JDK, and perhaps of
+ * another agent that sees the classes change; that code reaches probes, and with start= or stop=
+ * methods the code that takes this lock. It is refused at once, by the thread's own mark, instead
+ * of waiting for itself. */
 bool control_take(uint64_t limit_ns)
 {
     if (has_control || !lock_within(&tracer.control_lock, limit_ns))

@@ -219,8 +219,8 @@ static bool wait_for_answer(struct writer_process *writer, uint32_t number,
 /* The operation and its length are plain stores. The store of `asked` (sequentially consistent)
  * publishes them to the writer process, which loads it before it reads them; `answered` publishes
  * the answer the same way in the other direction. One call is in flight at a time, so no member has
- * two writers at once. A call's number tells its answer from that of an earlier call, which may
- * come late. */
+ * two writers at once. A call's number distinguishes its answer from that of an earlier call, which
+ * may come late. */
 bool writer_process_call(struct writer_process *writer, enum writer_operation operation,
                          uint64_t length, struct step_error *error)
 {

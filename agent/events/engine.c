@@ -308,8 +308,8 @@ static void set_by_number(union callback_table *table, int number,
 }
 
 /* Set only once: with ObjectFree enabled, the JVM would report the dead objects first
- * (tagged_deaths.c). Therefore the table has the callbacks of all engines, and a callback asks
- * `prepared_engine` or the session who is meant. */
+ * (tagged_deaths.c). Therefore the table has the callbacks of all engines, and a callback finds the
+ * engine by `prepared_engine` or the session. */
 static bool set_callbacks(const jvmtiEventCallbacks *of_others)
 {
     static bool set;

@@ -24,35 +24,43 @@ static const struct rule {
     {"allocateInstance", 0}, {"clone", 1}, {"newArray", 2}, {"multiNewArray", 0},
 };
 
-/* Recently seen native methods. The key of a slot is written last. */
-static struct {
-    _Atomic(jmethodID) method;
-    _Atomic(const struct rule *) rule;
-} known[KNOWN_METHODS];
+#define RULES (sizeof rules / sizeof rules[0])
 
-static const struct rule *look_up_rule(jmethodID method)
+#define RULE_BITS 3u
+_Static_assert(RULES < 1u << RULE_BITS, "the number of a rule fits");
+
+/* Recently seen native methods: the method, and below it the number of its rule (0: none). Both are
+ * in one word, because methods share slots, and threads fill them without a lock. Of two words, a
+ * thread could read one method and the rule of another, which another thread has just stored; two
+ * threads that store could even leave such a pair for good. An object of that method would then be
+ * reported twice, or not at all. Relaxed is enough: a word says everything. */
+static _Atomic uint64_t known[KNOWN_METHODS];
+
+/* Returns the number of the method's rule, or 0. */
+static uint64_t look_up_rule(jmethodID method)
 {
     char *name = NULL;
-    const struct rule *rule = NULL;
+    uint64_t number = 0;
     if ((*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE)
-        return NULL;
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        return 0;
+    for (size_t i = 0; i < RULES; i++)
         if (strcmp(rules[i].name, name) == 0)
-            rule = &rules[i];
+            number = i + 1;
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) name);
-    return rule;
+    return number;
 }
 
 static const struct rule *rule_of(jmethodID method)
 {
-    size_t slot = method_slot(method, KNOWN_METHODS);
-    if (atomic_load(&known[slot].method) == method)
-        return atomic_load(&known[slot].rule);
-    const struct rule *rule = look_up_rule(method);
-    atomic_store(&known[slot].method, NULL);
-    atomic_store(&known[slot].rule, rule);
-    atomic_store(&known[slot].method, method);
-    return rule;
+    _Atomic uint64_t *slot = &known[method_slot(method, KNOWN_METHODS)];
+    uint64_t key = (uint64_t) (uintptr_t) method << RULE_BITS;
+    uint64_t word = atomic_load_explicit(slot, memory_order_relaxed);
+    if (word >> RULE_BITS != key >> RULE_BITS) {
+        word = key | look_up_rule(method);
+        atomic_store_explicit(slot, word, memory_order_relaxed);
+    }
+    uint64_t number = word & ((1u << RULE_BITS) - 1);
+    return number != 0 ? &rules[number - 1] : NULL;
 }
 
 /* Code of method handles: hidden classes, and those that the JDK has generated before. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes deaths in a first pass, and copies the trace in a second. */
+/* Computes deaths in a first pass (dated_trace.h has the algorithm, step by step), and copies the
+ * trace in a second. */
 #include "converter/graph/dated_trace.h"
 
 #include <stdlib.h>
@@ -10,9 +11,8 @@
 #include "format/core/grow.h"
 #include "steptrace/live.h"
 
-/* Records when objects were last reachable, and evaluates that after each collection. */
-
-/* Maximum number of outer calls searched for the entry of an exit. */
+/* Maximum number of outer calls searched for the entry of an exit.  Without it, each exit of a call
+ * from before the trace would search the whole stack in vain. */
 enum { UNWOUND_MOST = 4096 };
 
 /* Marks a free that is not replaced (java.ObjectFreeUnknown); stored as its thread. */
@@ -97,7 +97,8 @@ static bool add_dying(struct death_tracker *tracker, const struct dying *dying)
     return true;
 }
 
-/* Frees of objects that are missing from the trace keep their time. */
+/* Step 2. GRAPH_DYING keeps a second free of the object from counting, and tells pass_on() what is
+ * of the batch.  Frees of objects that are missing from the trace keep their time. */
 static enum step_status put_free(struct death_tracker *tracker, const struct graph_event *event,
                                  struct step_error *error)
 {
@@ -145,7 +146,7 @@ static void uncount_dead_holders(struct death_tracker *tracker, int by)
     }
 }
 
-/* Determines the last known time of each dead object by itself. */
+/* Step 3: determines the last known time of each dead object by itself. */
 static void judge(struct death_tracker *tracker)
 {
     struct object_graph *graph = &tracker->replay.graph;
@@ -163,6 +164,7 @@ static void judge(struct death_tracker *tracker)
             flags[1] = TOUCH_USE; /* earlier holders are unknown */
         else if (flags[1] == TOUCH_CUT && graph->nodes[node].weak > 0)
             flags[1] = TOUCH_USE; /* it was accessible through a soft or weak reference */
+        /* in a trace whose streams are not in order */
         if (graph->touched[node] > tracker->batch_time)
             graph->touched[node] = tracker->batch_time;
         tracker->batch[i].touched = graph->touched[node];
@@ -171,7 +173,8 @@ static void judge(struct death_tracker *tracker)
     uncount_dead_holders(tracker, 1);
 }
 
-/* At equal times the less precise comes first: objects that both hold are as imprecise. */
+/* Step 4 relies on it.  At equal times the less precise comes first: objects that both hold are as
+ * imprecise. */
 static int later_first(const void *a, const void *b)
 {
     const struct dying *first = a, *second = b;
@@ -189,7 +192,8 @@ static void pass_to(struct object_graph *graph, uint32_t target, uint64_t time, 
         object_graph_touch(graph, target, time, (enum touch_kind) how);
 }
 
-/* Propagates the node's time to all dead objects that only it kept alive. */
+/* Steps 4 and 5: propagates the node's time to all dead objects that it reaches and none before it
+ * did.  The stack is explicit, because a linked list may be millions of objects long. */
 static bool pass_on(struct death_tracker *tracker, uint32_t from)
 {
     struct object_graph *graph = &tracker->replay.graph;
@@ -218,6 +222,7 @@ static bool pass_on(struct death_tracker *tracker, uint32_t from)
     return true;
 }
 
+/* Step 6. */
 static void measure(struct death_tracker *tracker, uint32_t node)
 {
     struct object_graph *graph = &tracker->replay.graph;
@@ -432,8 +437,8 @@ static bool is_older_record(const struct step_definition *file, uint32_t record)
             find_places(&file->records[record], ours, places));
 }
 
-/* Returns the trace's definition if it has the record; ours if the trace's is an older version
- * of it; NULL otherwise. */
+/* Returns the trace's definition if it has the record; ours if the trace's is an older version of
+ * it; NULL otherwise.  Ours must keep each record's number: blocks name records by it. */
 static const struct step_definition *choose_definition(const struct step_definition *file)
 {
     const struct step_definition *ours = &step_java_trace_definition;
@@ -458,7 +463,7 @@ static enum step_status put_death(struct dating *dating, uint32_t record,
     return step_writer_put(dating->writer, STEP_LIVE_STREAM_FREES, record, slots);
 }
 
-/* Writes the deaths up to and including `time`. */
+/* Writes the deaths up to and including `time`. Both they and the stream's records are in order. */
 static enum step_status put_deaths(struct dating *dating, uint32_t record, uint64_t time,
                                    struct step_error *error)
 {
@@ -490,6 +495,8 @@ static enum step_status put_copy(struct dating *dating, uint64_t stream,
     return step_writer_put(dating->writer, stream, view->record, slots);
 }
 
+/* Deaths are merged into the stream of frees alone: readers merge streams by time, but expect the
+ * order within each. */
 static enum step_status copy_block(struct dating *dating, size_t i, struct step_block **block,
                                    uint32_t death, struct step_error *error)
 {

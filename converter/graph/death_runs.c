@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An external merge sort. */
+/*
+ * An external merge sort.
+ *
+ * A death may be earlier than all deaths that were found before it, so none can be written until
+ * the last is known.  A long trace has more of them than memory should hold.  Full buffers are
+ * sorted and written as runs to an unnamed file; at the end, a heap of the runs gives the least
+ * death again and again.  Each death is written once and read once, whatever their number.
+ */
 #include "converter/graph/death_runs.h"
 
 #include <errno.h>
@@ -10,6 +17,8 @@
 #include "converter/base/spool.h"
 #include "format/core/grow.h"
 
+/* A buffer of 2^20 deaths takes 32 MiB. LEAST_READ keeps reads of many runs from becoming single
+ * deaths. */
 enum { BUFFER_DEATHS = 1 << 20, LEAST_READ = 64 };
 
 struct death_run {
@@ -19,6 +28,8 @@ struct death_run {
     size_t read_count, at;
 };
 
+/* The object decides at equal times: the result must not depend on how deaths are spread over
+ * runs. */
 static int compare(const void *a, const void *b)
 {
     const struct dated_death *first = a, *second = b;
@@ -88,6 +99,8 @@ enum step_status death_runs_put(struct death_runs *runs, const struct dated_deat
 
 /* ---- merging ---- */
 
+/* Refills the buffer of a run.  The runs share the memory that the one buffer had while deaths were
+ * added (it is freed before), so merging needs no more than adding did. */
 static enum step_status read_more(struct death_runs *runs, struct death_run *run,
                                   struct step_error *error)
 {
@@ -115,6 +128,8 @@ static bool is_before(const struct death_runs *runs, size_t a, size_t b)
     return compare(&first->read[first->at], &second->read[second->at]) < 0;
 }
 
+/* Restores the heap below `at`. The heap has numbers of runs; a run's key is its next death, so the
+ * key changes when the death is taken, and the run sinks from the top. */
 static void sift_down(struct death_runs *runs, size_t at)
 {
     size_t moved = runs->heap[at];
@@ -133,6 +148,9 @@ static void sift_down(struct death_runs *runs, size_t at)
     runs->heap[at] = moved;
 }
 
+/* Ends adding.  Without a file the sorted buffer is the result.  Otherwise the rest becomes the
+ * last run, which leaves one way to read them, and each run gets its buffer and a place in the
+ * heap. */
 enum step_status death_runs_finish(struct death_runs *runs, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;

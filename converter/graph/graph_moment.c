@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the end of the replay, with a separate pass unless it is a time, then replays up to it. */
+/*
+ * Finds the end of the replay, with a separate pass unless it is a time, then replays up to it.
+ *
+ * The peak and the end of a collection are known only when later events were seen, and a graph
+ * cannot be turned back.  The first pass reads few kinds of events, so it costs much less than the
+ * second.
+ */
 #include "converter/graph/graph_moment.h"
 
 #include <stdlib.h>
@@ -11,7 +17,8 @@
 #include "converter/trace/collection_clock.h"
 #include "format/core/grow.h"
 
-/* The end of the replay: a time, and a maximum number of allocations and frees. */
+/* The end of the replay: a time, and a maximum number of allocations and frees.  A tick may have
+ * many of these, so the time alone would miss a peak within a tick. */
 struct stop {
     uint64_t time;
     uint64_t lives; /* UINT64_MAX: unlimited */
@@ -35,6 +42,9 @@ static bool put_free(struct collection_clock *clock, const struct graph_event *e
     return collection_clock_put(clock, event->amount, event->kind == GRAPH_DEATH, 0);
 }
 
+/* Collections end as collection_clock has it: when the first event after their frees comes.  With
+ * computed deaths (GRAPH_DEATH) an object leaves before its collection; `amount` has the time of
+ * the latter. */
 static enum step_status find_collection(struct graph_moment *graph, struct stop *stop,
                                         struct step_error *error)
 {
@@ -83,6 +93,9 @@ static enum step_status find_time(struct graph_moment *graph, struct stop *stop,
             .text);
 }
 
+/* An allocation of an object that is alive already replaces it: its old size is subtracted first.
+ * The graph is used as the table of live sizes and reset afterwards, as it has no edges in this
+ * pass. */
 static enum step_status find_peak(struct graph_moment *graph, struct stop *stop,
                                   struct step_error *error)
 {
@@ -228,7 +241,9 @@ static bool add_statics(struct graph_moment *graph)
     return true;
 }
 
-/* Local variables and monitors of a snapshot are roots only if no event followed it. */
+/* Local variables and monitors of a snapshot are roots only if no event followed it: the next
+ * instruction may change them.  The other kinds last, as nothing in a trace says that they end.  An
+ * object of them that was freed since is not found, and is no root. */
 static bool add_snapshot_roots(struct graph_moment *graph)
 {
     const struct graph_replay *replay = &graph->replay;
@@ -252,8 +267,15 @@ static bool frames_are_gone(const struct graph_moment *graph)
            graph->replay.snapshot != 0 && end != NULL && strcmp(end, "vm-death") == 0;
 }
 
-/* Adds objects without a known holder as roots; after a snapshot, only those that it reached.
- * `is_known` says which nodes are roots already. */
+/*
+ * Adds objects without a known holder as roots; after a snapshot, only those that it reached.
+ * `is_known` says which nodes are roots already.
+ *
+ * A trace has no frames, so what only frames hold looks like garbage.  An object that lives and has
+ * no strong holder is taken for one that a frame holds.  The error is on the safe side: garbage is
+ * shown as retained by a frame rather than live objects as garbage.  Cycles that nothing else
+ * refers to have holders, and stay unreached.
+ */
 static bool add_unknown_roots(struct graph_moment *graph, uint32_t kind, bool *is_known)
 {
     const struct object_graph *objects = &graph->replay.graph;
@@ -270,6 +292,8 @@ static bool add_unknown_roots(struct graph_moment *graph, uint32_t kind, bool *i
     return true;
 }
 
+/* Known roots come first in the array: the searches of retained.c and paths.c prefer them
+ * (known_count). */
 static bool add_frames(struct graph_moment *graph)
 {
     bool are_gone = frames_are_gone(graph);
@@ -285,6 +309,7 @@ static bool add_frames(struct graph_moment *graph)
 
 /* ---- life cycle ---- */
 
+/* The graph is emptied between the passes: find_peak() has filled it. */
 enum step_status graph_moment_find(struct graph_moment *graph, struct step_reader *reader,
                                    const struct heap_moment *moment, struct step_error *error)
 {

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Applies events to the graph. */
+/*
+ * Applies events to the graph.
+ *
+ * The same functions serve three purposes: the heap at a moment, deaths (touches), and distances
+ * (the callback `stored`). An event that does not fit, such as a store into an object that the
+ * graph lacks, is counted and has no further effect: a trace may begin late, lose records, or be
+ * cut.
+ */
 #include "converter/graph/graph_replay.h"
 
 #include <stdlib.h>
@@ -16,6 +23,8 @@ static bool is_text(struct step_bytes bytes, const char *text)
     return bytes.length == strlen(text) && memcmp(bytes.data, text, bytes.length) == 0;
 }
 
+/* Reference.referent is the one field that does not keep its target.  Its class is checked as well
+ * as its name, as programs have fields of that name, too. */
 static unsigned look_up_field(const struct graph_source *source, uint64_t field)
 {
     struct step_java_field entry;
@@ -112,7 +121,10 @@ static void tell(const struct graph_replay *replay, uint32_t holder, uint32_t ke
         replay->stored(replay->stored_user, holder, key, before, target);
 }
 
-/* The old target was reachable until now through this edge, and the new one was in use. */
+/* The old target was reachable until now through this edge, and the new one was in use: the frame
+ * that stored it had it.  The edge is changed before both are touched, so that a touch never
+ * describes a graph that is not there yet.  The old target is touched as cut, which is exact; if it
+ * is the new one, nothing was cut. */
 static bool store(struct graph_replay *replay, uint32_t holder, uint32_t key, uint32_t target,
                   uint64_t time)
 {
@@ -127,6 +139,8 @@ static bool store(struct graph_replay *replay, uint32_t holder, uint32_t key, ui
     return true;
 }
 
+/* A store shows its target in use even if the holder is unknown.  A static field has no holder; its
+ * edge belongs to the node GRAPH_STATICS, so that all static fields are one list of roots. */
 static bool put_store(struct graph_replay *replay, const struct graph_event *event)
 {
     bool is_field = event->kind == GRAPH_FIELD;
@@ -160,7 +174,10 @@ static bool keep_copied(struct graph_replay *replay, size_t *count, uint32_t key
     return true;
 }
 
-/* Collects the elements [from, from + length) of a node that have a live target. */
+/* Collects the elements [from, from + length) of a node that have a live target.  Whichever is
+ * shorter is gone through: the range, by look-ups, or the list.  A copy of a million elements from
+ * an array with three references must not take a million steps, nor a copy of one element from a
+ * full array. */
 static bool collect_range(struct graph_replay *replay, uint32_t node, uint64_t from,
                           uint64_t length, size_t *count)
 {
@@ -185,7 +202,13 @@ static bool collect_range(struct graph_replay *replay, uint32_t node, uint64_t f
     return true;
 }
 
-/* Sets the first `moved` collected elements in the holder, after removing the others. */
+/*
+ * Sets the first `moved` collected elements in the holder, after removing the others.
+ *
+ * Elements beyond the source's references are null, and nulls have no edge.  So the old elements of
+ * the whole range go first, and what is copied comes after.  The old elements are touched last, and
+ * only where the element has changed: one that was copied onto its own place was never cut.
+ */
 static bool move_range(struct graph_replay *replay, const struct graph_event *event,
                        uint32_t holder, size_t moved, size_t all)
 {
@@ -211,7 +234,8 @@ static bool move_range(struct graph_replay *replay, const struct graph_event *ev
     return true;
 }
 
-/* Like memmove(): the source is read first. */
+/* Like memmove(): the source is read first.  Source and holder may be one array, whose range moves
+ * by a place when an element is inserted or removed. */
 static bool put_range(struct graph_replay *replay, const struct graph_event *event)
 {
     struct object_graph *graph = &replay->graph;
@@ -234,6 +258,8 @@ static bool put_range(struct graph_replay *replay, const struct graph_event *eve
     return true;
 }
 
+/* A clone has the references of its source from the start.  The list is looked up again in each
+ * step, as adding edges may move lists, and `edges` with them. */
 static bool put_clone(struct graph_replay *replay, const struct graph_event *event)
 {
     struct object_graph *graph = &replay->graph;
@@ -259,6 +285,10 @@ static bool put_clone(struct graph_replay *replay, const struct graph_event *eve
 
 /* ---- snapshots ---- */
 
+/* A snapshot describes the graph again, in three kinds of records: roots, references, and the end.
+ * An object's own references replace those known when the first of them arrives (GRAPH_DESCRIBED).
+ * What the snapshot does not reach (GRAPH_REACHED is not set) keeps its edges: it is garbage, or
+ * was allocated while the snapshot was taken. */
 static void begin_snapshot(struct graph_replay *replay, const struct graph_event *event)
 {
     struct object_graph *graph = &replay->graph;
@@ -333,7 +363,8 @@ static bool put_reference(struct graph_replay *replay, const struct graph_event 
     return true;
 }
 
-/* Objects that the snapshot reached without any references have none. */
+/* Objects that the snapshot reached without any references have none.  This cannot be known before
+ * the end, since no record says that an object has no references. */
 static void end_snapshot(struct graph_replay *replay, const struct graph_event *event)
 {
     struct object_graph *graph = &replay->graph;

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts records to graph events and merges them by time; names of a graph's classes, fields and
- * sites. */
+/*
+ * Converts records to graph events and merges them by time; names of a graph's classes, fields and
+ * sites.
+ *
+ * Records of two threads within one tick have no order.  A store in one thread may refer to an
+ * object that another allocated in the same tick; replayed in the wrong order, its target would be
+ * unknown and the edge lost.  So must_wait() holds such a record back until the object is known, as
+ * long as the other stream has records of that tick (step_records_rules).
+ */
 #include "converter/graph/graph_source.h"
 
 #include <stdlib.h>
@@ -118,6 +125,8 @@ static bool is_missing(const struct graph_source *source, uint64_t object)
     return object != 0 && !source->knows(source->user, object);
 }
 
+/* Only objects of the same tick are worth waiting for.  If none comes, the merge releases the
+ * record, which is then counted as one of an unknown object. */
 static bool must_wait(void *user, const struct step_records_front *front)
 {
     const struct graph_source *source = user;
@@ -130,6 +139,8 @@ static bool must_wait(void *user, const struct step_records_front *front)
 
 /* ---- life cycle ---- */
 
+/* The index has the counts of all blocks, so it is known without reading whether a trace has
+ * stores. */
 static void count_records(struct graph_source *source)
 {
     for (size_t k = 0; k < step_reader_block_count(source->java.reader); k++) {

@@ -149,6 +149,7 @@ static void json_retained(const struct keeper_report *report, const struct retai
 
 /* ---- paths ---- */
 
+/* Steps are stored from the end to the root (`parent`); keeper_way() turns them round. */
 static bool print_way(const struct keeper_report *report, const struct keeper_paths *paths,
                       uint32_t target)
 {

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An array of nodes with counts of incoming references. */
+/*
+ * An array of nodes with counts of incoming references.
+ *
+ * Nodes are numbers, not pointers: edges take 8 bytes, other arrays (paths, vertices) can be by
+ * node, and the array can grow.  A node's number is used again only if nothing refers to it any
+ * more: release_if_unused() is called whenever the last reference or the object goes.  An edge can
+ * thus never lead to another object than the one that it was made for.
+ */
 #include "converter/graph/object_graph.h"
 
 #include <stdlib.h>
@@ -31,6 +38,9 @@ _Static_assert(sizeof(union free_place) <= 2 * sizeof(struct edge), "the smalles
 
 /* ---- the pool ---- */
 
+/* Takes a place for 2^bits edges.  Each size has a list of its own of released places, since lists
+ * of edges grow in powers of two and most stay small.  Chunks are given back only with the whole
+ * pool. */
 static struct edge *take_place(struct edge_pool *pool, unsigned bits)
 {
     size_t count = (size_t) 1 << bits;
@@ -83,7 +93,9 @@ static size_t home_of(uint32_t key, unsigned bits)
     return (size_t) (step_hash(key) >> (64 - bits));
 }
 
-/* Returns the slot of the key, or the empty slot where it would be inserted. */
+/* Returns the slot of the key, or the empty slot where it would be inserted.  A key is never
+ * removed from a table: an edge without target keeps its slot.  So probing needs no marks for
+ * deleted slots, and a field that is set and cleared all the time does not move. */
 static struct edge *hashed_slot(struct edge *edges, unsigned bits, uint32_t key)
 {
     size_t mask = ((size_t) 1 << bits) - 1;
@@ -93,6 +105,8 @@ static struct edge *hashed_slot(struct edge *edges, unsigned bits, uint32_t key)
     return &edges[at];
 }
 
+/* Returns the slot for another edge of that key: edges of kinds such as GRAPH_HAS_OTHER may share
+ * one. */
 static struct edge *empty_slot(struct edge *edges, unsigned bits, uint32_t key)
 {
     size_t mask = ((size_t) 1 << bits) - 1;
@@ -152,7 +166,9 @@ static bool move_to(struct edge_pool *pool, struct edge_list *list, unsigned bit
     return true;
 }
 
-/* Ensures capacity for one more edge. */
+/* Ensures capacity for one more edge.  Hash tables are filled to three quarters.  If half of their
+ * slots have lost their target, the table is made anew in the same size, without these edges: an
+ * array whose elements come and go would grow for ever otherwise. */
 static bool make_room(struct edge_pool *pool, struct edge_list *list)
 {
     unsigned bits = list->room_bits;
@@ -209,7 +225,13 @@ void node_index_reset(struct node_index *index)
     *index = (struct node_index){.pages = NULL};
 }
 
-/* Returns NULL if out of memory. */
+/*
+ * Returns NULL if out of memory.
+ *
+ * Objects are numbered in the order of allocation, so those that live together mostly have numbers
+ * close to each other.  A page covers 16 numbers in 80 bytes, and one entry in the hash index
+ * serves them all.
+ */
 static struct node_page *add_page(struct node_index *index, uint64_t number)
 {
     bool is_used = index->free != 0;
@@ -335,8 +357,14 @@ uint32_t object_graph_add(struct object_graph *graph, uint64_t object)
     return node;
 }
 
-/* Makes a node reusable that is not an object and has no references to it.  If there is no
- * memory for the list of such nodes, the node stays unused. */
+/*
+ * Makes a node reusable that is not an object and has no references to it.  If there is no memory
+ * for the list of such nodes, the node stays unused.
+ *
+ * A freed object that others still refer to must keep its node.  The trace may have frees of
+ * objects that are referred to, as the JVM clears some references without a store that a probe
+ * sees.
+ */
 static void release_if_unused(struct object_graph *graph, uint32_t node)
 {
     const struct graph_node *unused = &graph->nodes[node];
@@ -400,6 +428,8 @@ void object_graph_clear_edges(struct object_graph *graph, uint32_t node)
     edge_list_reset(&graph->pool, &graph->nodes[node].edges);
 }
 
+/* The object number is cleared after the edges: a reference to itself would otherwise release the
+ * node while it is still being removed, and a second time at the end. */
 void object_graph_remove(struct object_graph *graph, uint32_t node)
 {
     node_index_remove(&graph->index, graph->nodes[node].object);

@@ -18,9 +18,16 @@
  * The references of one object: key -> target.  A key is an array index, a field, or another kind
  * of reference; the latter may occur several times.  A single edge is stored in the list itself, up
  * to 8 in an array, more in a hash table.
+ *
+ * Most objects have few references, and some arrays have millions: each of the three has the form
+ * that takes the least memory at its size, and a store must not become slower with the length of
+ * the list.
  */
 
-/* Encoding of keys. */
+/* Encoding of keys.  The highest bits say what a key is: 0 an index (31 bits), 4 a field, 6 a field
+ * that is weak, 7 another kind.  So the traversals, which look at millions of edges, decide by the
+ * key alone whether an edge keeps its target; the field's name is looked up once, when the edge is
+ * made. */
 #define EDGE_INDEX_MOST UINT32_C(0x7fffffff)
 #define EDGE_NUMBER_MOST UINT32_C(0x1ffffffe)
 static inline uint32_t edge_key_of_field(uint32_t field)

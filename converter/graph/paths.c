@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A breadth-first search from the known roots, then from the others.  Each object's path is its
- * holder's path plus one step. */
+/*
+ * A breadth-first search from the known roots, then from the others.  Each object's path is its
+ * holder's path plus one step.
+ *
+ * Breadth first makes each path the shortest one: a node is reached first over the fewest
+ * references.  The search stores a step for each node, not a path.  Steps that are equal, and come
+ * after the same step, are one: all entries of a table have the same path, and it is printed once
+ * with their sum.  So memory is 12 bytes a node, plus the distinct steps.
+ */
 #include "converter/graph/paths.h"
 
 #include <stdio.h>
@@ -86,7 +93,10 @@ static uint32_t step_number(struct keeper_paths *paths, const struct keeper_step
     return (uint32_t) paths->step_count;
 }
 
-/* Returns the step after `number`; an equal step marks the previous one as repeated instead. */
+/* Returns the step after `number`. A step equal to the one before, as `next` of a linked list, does
+ * not become another one: the one before is replaced by a step with the same parent that is marked
+ * as repeated.  Otherwise a list of a million entries would give a million paths, each a step
+ * longer than the one before. */
 static uint32_t next_step(struct keeper_paths *paths, uint32_t number, struct keeper_step *step)
 {
     const struct keeper_step *before = &paths->steps[number - 1];
@@ -122,6 +132,8 @@ static bool start(struct searching *searching, size_t from, size_t to)
     return true;
 }
 
+/* Reaches what a node refers to.  The step names the holder's class and the field.  All elements of
+ * an array share one step: paths through them differ in the index alone. */
 static bool go_on(struct searching *searching, uint32_t node)
 {
     size_t count;
@@ -153,7 +165,9 @@ static bool search_from(struct searching *searching, size_t from, size_t to)
     return true;
 }
 
-/* A known root wins over a frame, which may be garbage, however short the latter's path is. */
+/* A known root wins over a frame, however short the latter's path is: what is taken for a frame may
+ * be garbage that no collection has found.  Hence two searches, of which the second only enters
+ * what the first left. */
 static bool search(struct searching *searching)
 {
     const struct graph_moment *moment = searching->graph;
@@ -167,6 +181,8 @@ static bool search(struct searching *searching)
 
 /* ---- ends of paths ---- */
 
+/* Adds a requested object to the end of its path.  The first object becomes the example that is
+ * printed with it.  An object without a step is one that no root reaches. */
 static bool add_object(struct searching *searching, uint32_t node)
 {
     const struct object_graph *graph = &searching->graph->replay.graph;

@@ -1,5 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums sizes over the dominator tree from its leaves upwards, then traverses it downwards. */
+/*
+ * Sums sizes over the dominator tree from its leaves upwards, then traverses it downwards.
+ *
+ * The dominator tree is found in three steps, which the sections below follow (Lengauer and Tarjan,
+ * 1979, but for the last):
+ *
+ *   1. A depth-first search numbers the vertices.  All roots are children of vertex 0, which stands
+ *      for the roots together, so the graph has the single root that the algorithm needs.  A
+ *      parent's number is always lower than its children's.
+ *   2. Semidominators, from the highest vertex to the lowest.  The semidominator of v is the lowest
+ *      vertex from which a path leads to v whose inner vertices are all higher than v.
+ *   3. The immediate dominator of v is the nearest common ancestor, in the dominator tree so far,
+ *      of its parent and its semidominator (the "semi-NCA" algorithm of Georgiadis). From the
+ *      lowest to the highest, each is found by walking up from the parent.
+ *
+ * Step 3 replaces the buckets of the original algorithm.  It is less good in the worst case, where
+ * the walk up is long, but needs no further arrays.  Arrays by vertex are 32 bits wide: memory is
+ * what limits the heaps that can be examined.
+ */
 #include "converter/graph/retained.h"
 
 #include <stdlib.h>
@@ -10,7 +28,8 @@
 #include "format/core/grow.h"
 #include "format/core/large_memory.h"
 
-/* Prefetch distance in vertices. */
+/* Prefetch distance in vertices.  The graph does not fit in the cache, and its nodes lie in another
+ * order than that of the search: without prefetching, each step waits for memory. */
 enum { AHEAD = 12 };
 
 /* A vertex of the search, and the next edge of its node. */
@@ -19,13 +38,17 @@ struct place {
     uint32_t slot;
 };
 
-/* An edge from a higher vertex. */
+/* An edge from a higher vertex to a lower one: back to an ancestor, or across to another branch.
+ * In a depth-first numbering the others, to a higher vertex, come from an ancestor; they decide at
+ * once (put_edges()) and are not stored. */
 struct back_edge {
     uint32_t from;
     uint32_t next; /* 1 + next edge to the same vertex; 0: none */
 };
 
-/* A vertex in the forest of vertices with known semidominators. */
+/* A vertex in the forest of vertices with known semidominators.  Those are the vertices above the
+ * current one, each linked to its parent in the search tree.  Paths are compressed: `above` may
+ * skip ancestors, whose least semidominator is then in `least`. */
 struct forest_place {
     uint32_t above; /* ancestor on the compressed path */
     uint32_t least; /* least semidominator on the removed part of the path */
@@ -65,6 +88,8 @@ static void fetch_targets(const struct search *search, uint32_t vertex)
     }
 }
 
+/* Numbers a vertex.  The parent is kept in `idom`: step 3 overwrites a parent only when the vertex
+ * is done, so one array serves both. */
 static bool come_to(struct search *search, uint32_t node, uint32_t parent)
 {
     struct dominators *out = search->out;
@@ -79,6 +104,9 @@ static bool come_to(struct search *search, uint32_t node, uint32_t parent)
     return true;
 }
 
+/* Visits all that a root reaches and that has no number yet.  The stack keeps the next edge of each
+ * vertex, so a path may be as long as memory allows: linked lists of millions of objects are
+ * common. */
 static bool search_from(struct search *search, uint32_t root)
 {
     if (search->vertex_of[root] != 0)
@@ -100,6 +128,8 @@ static bool search_from(struct search *search, uint32_t root)
     return ok;
 }
 
+/* The roots with a known kind are searched first.  What they reach is numbered below `second`, the
+ * rest from there on.  So one comparison decides whether the known roots hold a vertex. */
 static bool number_vertices(struct search *search, const uint32_t *roots, size_t root_count,
                             size_t first_count)
 {
@@ -136,6 +166,15 @@ static bool add_back(struct search *search, uint32_t from, uint32_t to)
     return true;
 }
 
+/*
+ * Evaluates the edges of a vertex.  By the definition of semidominators, an edge from a lower
+ * vertex offers that vertex itself, and an edge from a higher one what is least on the way to it,
+ * which is not known yet.
+ *
+ * An edge that leads from what only unknown roots reach into what known roots hold is ignored.  An
+ * unknown root may be garbage that no collection has found; with this edge, all that it refers to
+ * would seem to have a second holder, and nothing else would retain it.
+ */
 static bool put_edges(struct search *search, uint32_t from)
 {
     size_t count;
@@ -146,6 +185,7 @@ static bool put_edges(struct search *search, uint32_t from)
             continue;
         if (from >= search->second && to < search->second) /* the first roots hold it */
             continue;
+        /* A reference of an object to itself (from == to) decides nothing. */
         if (to > from && from < search->semi[to])
             search->semi[to] = from;
         else if (to < from && !add_back(search, from, to))
@@ -204,8 +244,15 @@ static bool keep_path(struct search *search, size_t length, uint32_t vertex)
     return true;
 }
 
-/* Finds the least semidominator on the path to the root of the forest, which contains the
- * vertices from `linked` on.  Compresses the path. */
+/*
+ * Finds the least semidominator on the path from `vertex` up to its highest ancestor that is in the
+ * forest, which contains the vertices from `linked` on.  Compresses the path.
+ *
+ * The loop ends below the root of the tree in the forest, whose `above` is a vertex that is not
+ * linked yet: the path excludes that one, as the algorithm demands.  Compression goes from the top
+ * downwards, so that each place takes over an `above` that is compressed already.  Without it, a
+ * long path would be walked again for each edge that ends on it.
+ */
 static bool evaluate(struct search *search, uint32_t vertex, uint32_t linked, uint32_t *least)
 {
     struct forest_place *forest = search->forest;
@@ -224,6 +271,9 @@ static bool evaluate(struct search *search, uint32_t vertex, uint32_t linked, ui
     return true;
 }
 
+/* Goes down through the vertices.  When v is evaluated, exactly the vertices above it are linked.
+ * So a path in the forest has only vertices that are higher than v, which is the condition in the
+ * definition of semidominators.  Linking v afterwards keeps that true for the next one. */
 static bool find_semidominators(struct search *search)
 {
     const uint32_t *parents = search->out->idom;
@@ -244,6 +294,10 @@ static bool find_semidominators(struct search *search)
     return true;
 }
 
+/* Goes up through the vertices.  The dominators of all lower vertices are final then.  Walking up
+ * the dominator tree from the parent, the first vertex that is not above the semidominator is the
+ * nearest common ancestor of the two, as numbers decrease towards the root.  Vertices between them
+ * have another path around them. */
 static bool find_dominators(struct search *search)
 {
     uint32_t count = search->out->count, *idom = search->out->idom;
@@ -298,6 +352,9 @@ static const struct graph_object *object_of(const struct finding *finding, uint3
     return &finding->graph->objects[finding->tree.node_of[vertex]];
 }
 
+/* Adds each vertex to its dominator, from the highest vertex to the lowest.  A dominator has a
+ * lower number, so a subtree is complete before it is added.  The lists of children become
+ * ascending, as each child is put before the higher ones. */
 static bool sum_up(struct finding *finding)
 {
     uint32_t count = finding->tree.count;
@@ -349,7 +406,13 @@ static struct retained_row *row_of(struct finding *finding, uint32_t vertex)
     return &finding->out->rows[*known - 1];
 }
 
-/* Traverses the tree without a stack, using `idom` to go back up. */
+/*
+ * Sums the retained sizes of classes or sites.  Subtrees of two objects of one class may contain
+ * each other; adding both would count the inner one twice.  So an object counts only if none of its
+ * class is open on the path from the root, which `open` counts.
+ *
+ * The traversal needs no stack: `idom` leads back up, and `sibling` to what comes next.
+ */
 static bool go_through(struct finding *finding)
 {
     uint32_t at = finding->child[0];
@@ -391,6 +454,8 @@ static int most_first(const void *a, const void *b)
     return (first->site > second->site) - (first->site < second->site);
 }
 
+/* Keeps the largest rows.  Ties are broken by object, class and site, so that the cut is the same
+ * in each run. */
 static void keep_top(struct finding *finding)
 {
     struct retained *out = finding->out;
@@ -401,6 +466,9 @@ static void keep_top(struct finding *finding)
     out->count = shown;
 }
 
+/* There may be a row for each of many millions of objects, of which a few are shown.  Whenever
+ * twice as many rows as wanted have come together (at least 4096, so that sorting stays cheap), all
+ * but the largest are dropped. */
 static bool list_objects(struct finding *finding)
 {
     struct retained *out = finding->out;
@@ -424,7 +492,9 @@ static bool list_objects(struct finding *finding)
 
 /* ---- all objects ---- */
 
-/* Counts the live objects that are not in the tree, by their shallow sizes. */
+/* Counts the live objects that are not in the tree, by their shallow sizes: cycles that nothing
+ * outside refers to, and what hangs from them.  A collection has not found them yet, or their
+ * holders are not in the trace. */
 static bool count_unreached(struct finding *finding)
 {
     const struct object_graph *graph = finding->graph;
@@ -443,6 +513,8 @@ static bool count_unreached(struct finding *finding)
     return true;
 }
 
+/* Each live object was either reached or not.  Another sum means that the graph has edges to
+ * removed nodes or counts them twice, and then no retained size can be trusted. */
 static enum step_status check_sums(const struct finding *finding, struct step_error *error)
 {
     const struct retained *out = finding->out;

@@ -12,7 +12,11 @@
 
 /*
  * Computes the dominator tree of a graph with semidominators (Lengauer and Tarjan, 1979) and
- * nearest common ancestors (Georgiadis, 2005).  Uses no recursion.
+ * nearest common ancestors (Georgiadis, 2005). Uses no recursion.
+ *
+ * An object dominates another if each path from the roots to the other leads through it.  Then the
+ * other becomes unreachable together with it, so the bytes of a dominator subtree are what its root
+ * retains.
  */
 
 /* Vertices are numbered in depth-first order.  Vertex 0 represents all roots. */

@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tries candidate encodings on a sample of the column and chooses the smallest. */
+/*
+ * Tries candidate encodings on a sample of the column and chooses the smallest.
+ *
+ * The encoders of the STEP paper (section 3.1) see one value after the other: they adapt while they
+ * write, and announce each change by a meta-event.  A column is known as a whole before a byte of
+ * it is written.  So the choice is made once for a block, by trial, and stored in the block's
+ * directory; a reader applies what it finds there, and none of the reasons here are part of the
+ * format.
+ *
+ *   candidates   chains of transforms, in an order (strategies/candidates.c)
+ *   trial        each candidate on the sample: its transforms, then each form that suits the
+ *     result, then the compressor in its quick level.  The cost is the size in bytes that this
+ *     gives, not a model of it: how well zstd does on what a form leaves cannot be predicted.
+ *   ties         only a smaller cost replaces the best so far.  So of equals the first wins, and
+ *     results do not depend on anything but the order of the tables.
+ *   all values   the winner is applied to the whole column, and adapted if the sample was not like
+ *     the rest (finish()).
+ *   later blocks the winner is reused for some blocks without a trial, since a trial encodes its
+ *     sample many times over (recall(), keep(), step_choice_judge()).
+ */
 #include "format/codec/choose.h"
 
 #include <string.h>
@@ -15,7 +34,8 @@ enum {
     RECALLED_THOROUGH = 3, /* blocks for which a choice is reused if size matters most */
 };
 
-/* Statistics that decide which forms are suitable. */
+/* Statistics that decide which forms are suitable.  One pass over the values costs little beside
+ * the trial of a form, and most forms can be ruled out by it. */
 struct shape {
     uint64_t mask;    /* all bits that are set in some value */
     bool constant;    /* all values are equal */
@@ -34,8 +54,9 @@ static struct shape outline_of(const uint64_t *values, size_t count)
     return (struct shape){.mask = mask, .constant = differences == 0};
 }
 
-/* Computes the values after the chain, and their shape.  Differences are analysed in the same loop,
- * while they are in the cache. */
+/* Computes the values after the chain, and their shape.  Differences, the most frequent transform,
+ * are analysed in the same loop, while they are in the cache.  Each part goes on from the last
+ * value of the part before, which is the first parameter of the transform. */
 static enum step_status outline_chain(const struct step_chain *chain,
                                       const struct step_series *series, const uint64_t *values,
                                       size_t count, struct step_scratch *scratch,
@@ -97,7 +118,10 @@ static uint64_t width_of(uint64_t mask)
     return width;
 }
 
-/* Adds `zigzag` for signed fields and differences, so that negative numbers become small. */
+/* Adds `zigzag` for signed fields and differences, so that negative numbers become small.  All
+ * transforms compute modulo 2^64, and a small negative number has its highest bit set.  Without
+ * such a number zigzag would only double all values.  It comes last in the chain, as forms see what
+ * it gives. */
 static enum step_status settle_sign(const struct step_coding_hints *field_coding,
                                     struct step_chain *chain, struct step_scratch *scratch,
                                     size_t count, struct shape *shape)
@@ -114,7 +138,14 @@ static enum step_status settle_sign(const struct step_coding_hints *field_coding
     return STEP_STATUS_OK;
 }
 
-/* Lists the most promising forms for a shape.  Returns their number. */
+/*
+ * Lists the most promising forms for a shape.  Returns their number.
+ *
+ * A packed form is tried where at most a quarter of the values overflow: each overflow takes a
+ * varint more, so with more of them the next width does better.  Runs are tried where at least half
+ * of the values are 0. If size matters most, all other forms are tried as well; else only those
+ * that the width and the share of large values speak for, as each trial costs a compression.
+ */
 enum { FORMS = 12 };
 struct attempt {
     const struct step_form *form;
@@ -156,6 +187,8 @@ static size_t gather_forms(const struct shape *shape, size_t count, bool thoroug
     return n;
 }
 
+/* Returns the size after form and compression; SIZE_MAX without memory, so that the attempt never
+ * wins. */
 static size_t cost_of(const struct attempt *attempt, const uint64_t *values, size_t count,
                       bool thorough, struct step_compressor *compressor, struct step_buffer *raw)
 {
@@ -193,7 +226,15 @@ static void make_constant(struct step_chain *chain, uint64_t value)
     chain->form_parameter = value;
 }
 
-/* Applies the chosen chain to all values, and adapts it to values outside the sample. */
+/*
+ * Applies the chosen chain to all values, and adapts it to values outside the sample.
+ *
+ * The chain without zigzag is applied first, because whether there are negative numbers is a
+ * question about all values again.  A column that turns out constant takes no bytes.  A form that
+ * cannot hold what the sample did not show (a width too small, or equal values that were not) is
+ * replaced without another trial.  The three that may replace it can hold any value: runs where few
+ * values differ from 0, packed where few are large, else varints.
+ */
 static enum step_status finish(const struct step_coding_hints *field_coding,
                                const struct step_series *series, const uint64_t *values,
                                size_t count, bool sampled, struct step_scratch *scratch,
@@ -236,7 +277,8 @@ struct sample {
     struct step_scratch *scratch;
 };
 
-/* Finds the best form for the trial's transforms.  `*cost` is the size of the sample. */
+/* Finds the best form for the trial's transforms.  `*cost` is the size of the sample.  Equal values
+ * after the transforms cost nothing, so such a candidate cannot be beaten. */
 static enum step_status try_candidate(const struct sample *sample, struct step_chain *trial,
                                       size_t *cost)
 {
@@ -280,8 +322,14 @@ static enum step_status try_candidates(const struct sample *sample,
     return chain->form != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
 }
 
-/* Keeps the candidates that are best on the sample, in their order; `places` gets their original
- * indices. */
+/*
+ * Keeps the candidates that are best on the sample, in their order; `places` gets their original
+ * indices.
+ *
+ * For packing there are up to 24 candidates and all forms, on a sample 16 times as long.  So a
+ * first round with the usual forms leaves four of them.  The order is kept for the sake of ties.
+ * Of equals the last is dropped, by the same rule.
+ */
 static enum step_status choose_finalists(const struct sample *sample,
                                          struct step_candidates *candidates, size_t *places)
 {
@@ -319,7 +367,10 @@ static enum step_series_kind needs_of(const struct step_chain *chain)
     return STEP_SERIES_NONE;
 }
 
-/* If the candidates have changed, the values are stored without a transform. */
+/* Applies an earlier choice.  Not the chain is kept but the index of its candidate: parameters such
+ * as the first value or the size of a table are those of this block, which gathering the candidates
+ * has set.  If the candidates have changed, the chain may need another series than the caller has
+ * prepared.  Then the values are stored without a transform, and the next block is tried again. */
 static void recall(struct step_choice *recalled, const struct step_candidates *candidates,
                    struct step_chain *chain)
 {
@@ -335,7 +386,9 @@ static void recall(struct step_choice *recalled, const struct step_candidates *c
     chain->form_parameter = recalled->form_parameter;
 }
 
-/* A choice that wins again is reused for more blocks, and keeps its largest size. */
+/* Remembers a choice.  One that wins again is reused for twice as many blocks, up to a limit: most
+ * columns never change their nature.  It also keeps its largest size, so that a column that grows
+ * worse little by little is not measured against its last block alone. */
 static void keep(struct step_choice *recalled, size_t place, bool thorough,
                  const struct step_chain *chain)
 {
@@ -355,6 +408,8 @@ static void keep(struct step_choice *recalled, size_t place, bool thorough,
     *recalled = choice;
 }
 
+/* Some strategies learn from what has passed: in `live`, the first batches of a block leave no gaps
+ * yet. */
 static bool wants_long_sample(const struct step_coding_hints *hints)
 {
     uint32_t named = hints->targeted;
@@ -364,6 +419,9 @@ static bool wants_long_sample(const struct step_coding_hints *hints)
     return false;
 }
 
+/* Equal values are recognised before anything else: they are frequent (the thread of a block, the
+ * class of a run) and need no trial.  A choice is kept only if it stood for all values as it was
+ * tried. */
 enum step_status step_choose(const struct step_coding_hints *field_coding,
                              const struct step_series *series, uint64_t reference,
                              const uint64_t *values, size_t count,
@@ -408,6 +466,8 @@ enum step_status step_choose(const struct step_coding_hints *field_coding,
     return status;
 }
 
+/* A choice is dropped when a block needs a quarter more bytes than its worst so far; the constant
+ * keeps small columns, where a few bytes are a quarter, from being tried all the time. */
 void step_choice_judge(struct step_choice *choice, size_t count, uint64_t stored_bytes)
 {
     if (choice->blocks_left == 0 || count < RECALLED_FROM)

@@ -9,8 +9,8 @@
 
 #include "format/codec/column.h"
 
-/* The winner for a column, reused for later blocks without a trial.  Zero-initialise for no
- * choice. */
+/* The winner for a column, reused for later blocks without a trial.  Zero-initialise for no choice.
+ * Each stream has its own, as the same field may behave differently in two threads. */
 struct step_choice {
     size_t candidate; /* index among the candidates */
     const struct step_form *form;

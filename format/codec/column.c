@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encodes columns to bytes and back, and the description of the coding in the file. */
+/*
+ * Encodes columns to bytes and back, and the description of the coding in the file.
+ *
+ * Encoding is transforms, then the form, then compression; decoding undoes them in the opposite
+ * order.  The description is untrusted like all bytes of a file.  Numbers that this library does
+ * not know are no damage: a later version may have written them.  They are noted (note_unknown())
+ * and only the records that use the column are given up.
+ */
 #include "format/codec/column.h"
 
 #include <inttypes.h>
@@ -33,6 +40,8 @@ bool step_scratch_reserve(struct step_scratch *scratch, size_t count)
     return true;
 }
 
+/* The first transform reads the caller's values, the others work in place.  So the values
+ * themselves stay as they are, and the next candidate can be tried on them. */
 enum step_status step_chain_forward(const struct step_chain *chain,
                                     const struct step_series *series, const uint64_t *values,
                                     size_t count, struct step_scratch *scratch)
@@ -53,6 +62,8 @@ enum step_status step_chain_forward(const struct step_chain *chain,
     return STEP_STATUS_OK;
 }
 
+/* Forms of which each byte holds several values, or a rank: the compressor then only looks for long
+ * matches, as short ones are chance (compress.h). */
 static bool is_dense(const struct step_chain *chain)
 {
     return chain->form == &step_form_runs || chain->form == &step_form_ranked ||
@@ -97,7 +108,8 @@ enum step_status step_column_write_bytes(const uint8_t *bytes, size_t length,
     return pack(bytes, length, false, compressor, out, coding);
 }
 
-/* Returns the bytes before compression: `stored` itself, or scratch->raw. */
+/* Returns the bytes before compression: `stored` itself, or scratch->raw.  The caller has compared
+ * raw_length with the form's bound, so a few bytes of a hostile file cannot ask for much memory. */
 static enum step_status expand(const struct step_coding *coding, const uint8_t *stored,
                                struct step_decompressor *decompressor, struct step_scratch *scratch,
                                const uint8_t **raw)
@@ -205,7 +217,9 @@ bool step_coding_append(const struct step_coding *coding, struct step_buffer *ou
            step_buffer_append_varint(out, coding->stored_length);
 }
 
-/* Parses a number and its parameters; parameters beyond `room` are skipped. */
+/* Parses a number and its parameters; parameters beyond `room` are skipped.  Each parameter is a
+ * byte at least, so a count above the bytes that are left is damage, and ends the loop before it
+ * begins. */
 static bool parse_numbers(struct step_cursor *cursor, uint64_t *id, uint64_t *parameters,
                           size_t room, uint64_t *count)
 {
@@ -259,6 +273,9 @@ static bool parse_strings(struct step_coding *coding, const struct step_chain_li
     return good;
 }
 
+/* A transform of a known number must have exactly its parameters, and for the later ones its
+ * name: what has the number but not the name is another transform that somebody else gave that
+ * number to. */
 static bool is_valid(const struct step_chain_link *link, uint64_t count)
 {
     const struct step_transform *row = link->transform;

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forms of a fixed size: `constant`, `fixed` and `planes`. */
+/*
+ * Forms of a fixed size: `constant`, `fixed` and `planes`.
+ *
+ * `planes` has the bytes of `fixed` in another order: all lowest bytes, then all second ones.  The
+ * high bytes of a column are mostly alike, and then become one long run, which a compressor stores
+ * in a few bytes; between low bytes they would interrupt each match.  `fixed` keeps whole values
+ * together, for columns in which whole values repeat.
+ */
 #include <string.h>
 
 #include "format/codec/forms/form.h"

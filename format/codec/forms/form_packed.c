@@ -3,6 +3,10 @@
  * The form `packed`: 1, 2, 4 or 8 bits per value, the first value in the lowest bits of a byte.  A
  * field of all ones means that the value overflows.  A varint for each of these, the value less
  * that maximum, follows the packed bits.
+ *
+ * The widths divide 8, so no value crosses a byte, and a compressor sees the same byte for the same
+ * values.  Overflow is stored apart: where it stands does not shift the packed values, which the
+ * decoder unpacks in one loop without looking for it.
  */
 #include "format/codec/forms/form.h"
 #include "format/core/bytes.h"
@@ -39,7 +43,9 @@ static inline uint64_t pack_some(unsigned bits, const uint64_t *values, size_t c
     return word;
 }
 
-/* Packs a group without overflow. */
+/* Packs a group without overflow.  One test decides for all of it: a value overflows if it is all
+ * ones or more, that is, if adding 1 carries beyond the width.  (value | value + 1) has a bit
+ * beyond the width exactly then, also for 2^64 - 1, which becomes 0 but has the bits itself. */
 static inline uint64_t pack_group(unsigned bits, const uint64_t *values, uint8_t **extra)
 {
     uint64_t mask = 0;
@@ -100,6 +106,8 @@ static inline void unpack(unsigned bits, const uint8_t *in, uint64_t *values, si
         values[i++] = (unsigned) *in >> (k * bits) & top;
 }
 
+/* The second pass finds the overflow.  The sum with the maximum must not pass 2^64: each value has
+ * one encoding only, so that bytes are damaged or not, but never ambiguous. */
 static bool packed_decode(uint64_t parameter, const uint8_t *in, size_t length, uint64_t *values,
                           size_t count)
 {

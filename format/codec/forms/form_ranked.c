@@ -3,6 +3,10 @@
  * The form `ranked`, for values most of which are among a few hundred.  Layout: a varint with the
  * size of the table, at most 255; the table, ascending, as varints of the differences; one byte per
  * value, its index in the table or 255; for each 255, the value as a varint.
+ *
+ * It is what identifiers with large numbers, as methods and frames have, come to: one byte a value,
+ * as the paper aims at (section 3.3), without the order of first use that the paper's numbers have.
+ * The ascending table costs small differences, and neighbouring values keep neighbouring bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +48,9 @@ static struct tally *find(const struct census *census, uint64_t value)
     return &census->tallies[i];
 }
 
+/* Counts values in a hash table that is at most half full, so probing ends soon.  When half of it
+ * is used, further values are not counted: a frequent one was most likely met by then.  The table
+ * is no part of the format. */
 static bool take_census(struct census *census, const uint64_t *values, size_t count)
 {
     census->bits = 9;
@@ -69,7 +76,8 @@ static bool take_census(struct census *census, const uint64_t *values, size_t co
 }
 
 /* Returns the smallest count that at most TABLE values reach.  A value that occurs once saves
- * nothing. */
+ * nothing: in the table it takes as much as outside.  The counts are sorted, not the values, since
+ * only the limit is needed. */
 static uint32_t find_least(const struct census *census, uint64_t *counts)
 {
     size_t size = (size_t) 1 << census->bits;

@@ -2,6 +2,11 @@
 /*
  * The form `runs`, for values that are mostly 0: a varint with the number of nonzero values; for
  * each of them a varint with the number of zeros before it; then each of them less 1, as a varint.
+ *
+ * Transforms make a rightly guessed value 0, so this is the form of what was predicted well: its
+ * size is that of the surprises.  Zeros after the last of these need no bytes, as the reader knows
+ * how many values there are.  Distances and values are two parts, each of its own kind, for the
+ * compressor's sake.
  */
 #include <string.h>
 
@@ -83,7 +88,7 @@ static size_t runs_encode(uint64_t parameter, const uint64_t *values, size_t cou
     return (size_t) (at - out) + run_bytes + rest_bytes;
 }
 
-/* Skips `others` varints. */
+/* Skips `others` varints: the values begin there, as the first part has no length of its own. */
 static const uint8_t *skip_varints(const uint8_t *at, const uint8_t *end, uint64_t others)
 {
     while (others > 0 && at < end)

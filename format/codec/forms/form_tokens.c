@@ -8,6 +8,10 @@
  * m further bits.  Token 255 marks values whose token would be 255 or more, or that would have more
  * than 56 further bits.  The tokens are followed by the further bits of all values in order, lowest
  * bit first, filling bytes from their lowest bit; then by the value of each token 255 as a varint.
+ *
+ * Times and addresses are such values: a compressor that gets both kinds of bits in one byte finds
+ * no pattern in either.  56 further bits and a place of up to 7 within a byte fit in the 64 bits
+ * that the decoder loads at once.
  */
 #include "format/codec/forms/form.h"
 #include "format/core/bytes.h"
@@ -91,6 +95,8 @@ static inline uint64_t load_bits(const uint8_t *at, size_t left)
     return result;
 }
 
+/* Adds up the further bits of all tokens first: that gives the place of the varints, and shows
+ * before anything is read that the bytes are there. */
 static bool tokens_decode(uint64_t parameter, const uint8_t *in, size_t length, uint64_t *values,
                           size_t count)
 {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Creation of row encoders, their state at the start of a block, and the values of identifiers. */
+/*
+ * Creation of row encoders, their state at the start of a block, and the values of identifiers.
+ *
+ * All state begins anew with each block, as in columns: a reader may begin with any block, and a
+ * damaged one loses its own records only.  Memory is kept, since the next block needs as much.
+ */
 #include "format/codec/row/encoder.h"
 
 #include <stdlib.h>
@@ -29,6 +34,8 @@ uint64_t step_identifiers_find(const struct step_identifiers *identifiers, uint6
     return 0;
 }
 
+/* The number of a value is its place in order of first use, which a reader counts as well.  Only a
+ * writer needs the other direction (`findable`). */
 bool step_identifiers_add(struct step_identifiers *identifiers, uint64_t value, bool findable)
 {
     if (identifiers->count >= UINT32_MAX)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Encoder of one field in rows: converts values to bytes and back by the field's policy, one at a
- * time.
+ * time (STEP paper, section 3.1).
  *
  * A change, stored as a meta-event before the value, announces a value that the policy does not
- * predict (docs/formats/step.md).  A writer's encoder produces changes, a reader's receives them;
+ * predict (docs/formats/step.md). A writer's encoder produces changes, a reader's receives them;
  * both pass through the same states.
+ *
+ * A value can need three changes at most, one for each level of the policy: the general strategy
+ * defers (DEFER, SHIFT), the targeted one restarts (RESTART), the basic rule grows (GROW, WIDEN).
  */
 #ifndef FORMAT_CODEC_ROW_ENCODER_H
 #define FORMAT_CODEC_ROW_ENCODER_H

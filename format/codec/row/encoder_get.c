@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decodes values and changes of a field in rows by its policy. */
+/*
+ * Decodes values and changes of a field in rows by its policy.
+ *
+ * It mirrors encoder_put.c level by level, but nothing is decided here: changes that were read
+ * before the value say which level it comes from (`defers`, `shifts`, `restarts`, `next_width`),
+ * and each flag holds for one value.  The bytes are untrusted.  A change that the policy does not
+ * have, a number that was not given yet, or a size that does not grow is a fault, since a writer
+ * never makes one.
+ */
 #include "format/codec/row/encoder.h"
 #include "format/codec/strategies/packed_strings.h"
 
@@ -77,6 +85,7 @@ static const char *get_basic(struct step_encoder *encoder, struct step_cursor *c
     return NULL;
 }
 
+/* The value that restarts is the next base, and so is the first of a block. */
 static const char *get_measured(struct step_encoder *encoder, struct step_cursor *cursor,
                                 uint64_t *value)
 {

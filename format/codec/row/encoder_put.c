@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encodes values of a field in rows by its policy: general strategies, targeted ones, basic
- * rules. */
+/*
+ * Encodes values of a field in rows by its policy: general strategies, targeted ones, basic rules.
+ *
+ * Each level either encodes the value, or notes a change and hands the value to the next one
+ * (paper, Appendix B). The changes are noted in that order, and the reader applies them in that
+ * order before it reads the value.  State changes with each value that a level sees: a strategy
+ * that is passed over by the one above it learns nothing, on both sides.
+ */
 #include "format/codec/row/encoder.h"
 
 /* State of a writer: bytes, and the changes before them. */
@@ -21,6 +27,9 @@ static enum step_status put_varint(struct putting *putting, uint64_t value)
     return step_buffer_append_varint(putting->out, value) ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
 }
 
+/* A size that grows for good (`n..`) suits a field whose values grow over time; one that grows for
+ * one value (`n+`) a field with a few large ones.  A fixed size that is too small is the
+ * definition's mistake, which the caller hears of. */
 static enum step_status put_basic(struct putting *putting, uint64_t value)
 {
     struct step_encoder *encoder = putting->encoder;
@@ -49,7 +58,10 @@ static bool is_near(uint64_t difference, uint64_t threshold)
     return magnitude <= threshold;
 }
 
-/* Encodes by a strategy that measures from an earlier value: delta, stride, window. */
+/* Encodes by a strategy that measures from an earlier value: delta, stride, window.  They differ in
+ * two things only: whether the difference is written or known (`is_silent`), and whether the base
+ * moves with each value (delta, stride) or only with one that is too far from it (window). The
+ * paper's thresholds decide here, as a value beyond them costs a change. */
 static enum step_status put_measured(struct putting *putting, uint64_t value)
 {
     struct step_encoder *encoder = putting->encoder;
@@ -84,6 +96,9 @@ static enum step_status put_subordinate(struct putting *putting, uint64_t value,
     return put_varint(putting, rows->gives_differences ? step_zigzag(code) : code);
 }
 
+/* The STEP paper writes a new value as a pair of value and ID (section 3.3, Appendix B.1). Here the
+ * ID is left out: numbers are given in order of first use, so the reader counts them.  A change
+ * announces the new value, and the levels below encode it. */
 static enum step_status put_identifier(struct putting *putting, uint64_t value, uint64_t key)
 {
     uint64_t number = step_identifiers_find(&putting->encoder->identifiers, value);
@@ -96,7 +111,9 @@ static enum step_status put_identifier(struct putting *putting, uint64_t value, 
 }
 
 /* A value that deviates twice in succession becomes the usual one; for an eager encoder once is
- * enough. */
+ * enough.  A single deviation costs one change and leaves the usual value; shifting at once would
+ * cost a second one to come back.  The field `encoder` of meta-events is eager: changes of one
+ * encoder come in groups. */
 static enum step_status put_usual(struct putting *putting, uint64_t value, uint64_t key)
 {
     struct step_encoder *encoder = putting->encoder;

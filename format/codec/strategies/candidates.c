@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects candidate chains: requested ones, and those that a strategy proposes on its own. */
+/*
+ * Collects candidate chains: requested ones, and those that a strategy proposes on its own.
+ *
+ * Each strategy is asked in each round, so none needs to know the others, and the order of
+ * candidates is that of the rounds first, of the table second.  It decides ties (choose.c): what
+ * the definition names comes before what was only hoped for, and simple chains before long ones.
+ * The chain without transforms follows the cheap round.
+ *
+ * A block with few values is not worth a table: predictions need values to learn from, so the later
+ * rounds are left out.  The number of candidates has a limit, beyond which proposals are dropped;
+ * the last rounds have the least promising ones.
+ */
 #include "format/codec/strategies/candidates.h"
 
 #include "format/codec/strategies/predictor.h"

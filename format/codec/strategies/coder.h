@@ -9,6 +9,11 @@
  *     uint64_t NAME_value(state, code, key)
  *     void     NAME_end(state)                              frees its memory
  *
+ * Two rules make a reader arrive at the writer's values.  NAME_value() undoes NAME_code() for any
+ * value in the same state: all 64-bit numbers have a code, and no two have the same.  And both
+ * leave the same state behind, which may depend on nothing but what the other side knows, too: the
+ * values so far, and the key.  So no state is ever stored.
+ *
  * The macros below make the functions of tables out of them.  Coders whose state is one number
  * share `struct number`.
  */

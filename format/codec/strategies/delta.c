@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The transform `delta`: the difference to the previous value plus a regular increment.  Serves the
- * strategies `delta`, `stride`, `window`, `sequence`.
+ * strategies `delta`, `stride`, `window`, `sequence` (the first three are those of the paper,
+ * Appendix B.2.1).
+ *
+ * In columns they are one: differences are computed modulo 2^64, so none is too large, and the
+ * paper's thresholds decide nothing.  The forms then give small differences few bits, and the rare
+ * large ones an escape.
  */
 #include "format/codec/strategies/coder.h"
 
 /* parameters: the value before the first; the increment (0 for plain deltas) */
-/* The loop reads only the input, so the compiler can vectorise it. */
+/* parameters: the value before the first; the increment (0 for plain deltas). The loop reads only
+ * the input, so the compiler can vectorise it. */
 static void subtract(const uint64_t *restrict in, uint64_t *restrict out, size_t count,
                      uint64_t first, uint64_t increment)
 {
@@ -16,6 +22,8 @@ static void subtract(const uint64_t *restrict in, uint64_t *restrict out, size_t
         out[i] = in[i] - in[i - 1] - increment;
 }
 
+/* Transforms after the first work in place: the previous value is then kept aside, as it has been
+ * overwritten. */
 static enum step_status delta_forward(const uint64_t *parameters, const struct step_series *series,
                                       const uint64_t *in, uint64_t *out, size_t count)
 {
@@ -45,11 +53,16 @@ static enum step_status delta_inverse(const uint64_t *parameters, const struct s
     return STEP_STATUS_OK;
 }
 
+/* The value before the first is chosen so that the first code is 0: an arbitrary first value, as
+ * a time or an address, would otherwise be the largest code of the column, and rule out narrow
+ * forms. */
 static void propose_increment(const struct step_trial *trial, uint64_t increment)
 {
     step_trial_add(trial, &step_transform_delta, trial->values[0] - increment, increment, 0);
 }
 
+/* An increment of 1 is tried as well where differences were asked for: identifiers of objects that
+ * one thread allocates follow each other, and then become a constant column. */
 static void delta_propose(const struct step_trial *trial)
 {
     const struct step_coding_hints *hints = trial->hints;

@@ -6,7 +6,15 @@
  * among the survivors are 0 apart.
  *
  * Any value has a code, and any code a value (docs/formats/step.md has the rule): negative codes,
- * in two's complement, start a new batch, or are for values that left already.
+ * in two's complement, start a new batch, or are for values that left already.  With g values gone
+ * and b remaining ones up to the last value, the 2^64 codes are divided in three ranges without
+ * gaps: from 0 on the values ahead, below -g the b remaining values behind, and the last g codes
+ * the values that are gone.  That is why the transform cannot fail on values that are no departures
+ * at all.
+ *
+ * Values that leave are collected in `waiting` and merged into the runs only when a batch ends.  A
+ * set that changed with each value would need a tree; runs are a sorted array, which a search that
+ * starts at the last place passes in small steps, as the values of a batch ascend.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +23,10 @@
 #include "format/core/grow.h"
 #include "format/core/search.h"
 
-/* Waiting values become runs when a batch ends and there are at least that many, so that time stays
- * proportional to the number of values.  Beyond MOST they are forgotten, which only makes
- * predictions worse. */
+/* Waiting values become runs when a batch ends and there are at least that many, and a 16th of the
+ * runs: a merge passes all runs, so its cost must be spread over a part of their number.  Beyond
+ * MOST values are forgotten, which only makes predictions worse.  Reader and writer count alike, so
+ * these numbers are part of the format. */
 enum { WAITING_LEAST = 1024, RUNS_PER_WAITING = 16, MOST = 1 << 21 };
 
 /* Values from first to last that left, and the number of smaller ones that left. */
@@ -65,7 +74,8 @@ static uint64_t count_gone(struct gone_run *runs, size_t count)
     return gone;
 }
 
-/* Merges the waiting values into the runs. */
+/* Merges the waiting values into the runs: both are sorted, and add_run() joins what touches.
+ * `before` is then summed up, which turns ranks and places into each other by one search. */
 static bool settle(struct live *set)
 {
     if (set->run_count + set->waiting_count > MOST) {
@@ -178,7 +188,9 @@ static bool wait(struct live *set, uint64_t value)
 }
 
 /* Records a coded value; `place` is the number of smaller values in the set, `gone` means that it
- * is not in the set. */
+ * is not in the set.  If the value begins a batch, the set changes first, and its place in the new
+ * set counts for the next value.  The code was made with the old set, since a reader learns only
+ * from the code that a batch begins. */
 static bool take(struct live *set, uint64_t value, uint64_t place, bool gone)
 {
     if (ends_batch(set, value)) {
@@ -211,6 +223,8 @@ static inline uint64_t live_code(struct live *set, uint64_t value, uint64_t key)
     return code;
 }
 
+/* Finds out in which of the three ranges a code is.  `above` is how many codes the values ahead
+ * have; it is 0 for all 2^64, when nothing has left and nothing is behind. */
 static inline uint64_t live_value(struct live *set, uint64_t code, uint64_t key)
 {
     (void) key;

@@ -2,6 +2,10 @@
 /*
  * Transforms that predict a value from earlier ones: `dfcm` predicts differences, `keyed` also uses
  * the value of another column, `recent` keeps the last distinct values.
+ *
+ * A table entry is overwritten by each value that comes to it: the last value after the same
+ * context is the best guess while a program is in a loop, and when it leaves the loop one wrong
+ * guess corrects the entry.
  */
 #include "format/codec/strategies/coder.h"
 
@@ -13,6 +17,9 @@ static bool dfcm_valid(const uint64_t *parameters)
            parameters[1] <= STEP_TABLE_BITS_MAX;
 }
 
+/* `dfcm` finds patterns of steps, whatever the values that they start from: a context of values
+ * would have to be learnt anew for each array that is passed in steps of 16. Its codes are
+ * differences of differences, so a near miss is small as well. */
 struct dfcm {
     struct step_table table;
     struct step_context context;
@@ -157,6 +164,10 @@ const struct step_strategy step_strategy_recent = {
  * Parameters of `keyed`: the column; the number of preceding values in the context, 1 to 4; the
  * bits of each of its tables.  The prediction is the value that last followed the same key and
  * context; if that is new, the one for the key and one preceding value; else the one for the key.
+ *
+ * Longer contexts predict better but are met for the first time more often.  Entries hold values
+ * plus 1, so that an empty one (0) is recognised, and the next shorter context is asked.  (A value
+ * of 2^64 - 1 looks empty, on both sides alike.) All three learn from each value.
  */
 enum { LEVELS = 3 };
 

@@ -2,11 +2,17 @@
 /*
  * Transforms that predict a value by table look-up: `given` by the value of another column in the
  * same record, `context` by the preceding values.
+ *
+ * They differ in what a wrong guess costs.  `given` codes the difference from the guess, for values
+ * that stay near the last one with the same key, as the size of a class's objects does.  `context`
+ * codes whether the guess was right, for values between which differences mean nothing, as numbers
+ * of methods: step_front_code() makes the guess 0 and keeps all other values small.
  */
 #include "format/codec/strategies/coder.h"
 
 /* Parameters of `given`: the column; 0 to index the table by the key's low bits (for identifiers),
- * 1 by its hash; the table's bits. */
+ * 1 by its hash; the table's bits.  Identifiers are consecutive numbers, which their low bits keep
+ * apart without collisions; the low bits of addresses are mostly 0. */
 static bool given_valid(const uint64_t *parameters)
 {
     return parameters[1] <= 1 && parameters[2] >= 1 && parameters[2] <= STEP_TABLE_BITS_MAX;

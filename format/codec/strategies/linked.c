@@ -3,6 +3,13 @@
  * The transform `linked`, for numbers of objects that refer to each other.  Most values followed
  * the same values with the same key before, or were met recently, in this or another field of the
  * record.  Other values are coded relative to a field of another record.
+ *
+ * For each value a list of candidates is made, without duplicates; a listed value becomes its
+ * place.  Guesses come first, then what was met, the newest first, so likely values have small
+ * codes.  In java.step the key of a store is its field, so each field has a memory of its own; and
+ * the holder of a store is met before its target, as both are often new.
+ *
+ * Only packing tries it: four tables and a new list for each value make it slow, in readers too.
  */
 #include <stdlib.h>
 
@@ -103,6 +110,10 @@ static inline void learn(struct linked *linked, uint64_t value)
     meet(&linked->recent, value);
 }
 
+/* A value that is not listed is coded by its distance from the newest object.  Codes below the
+ * length of the list are taken, and the distances of listed values would be unused.  So distances
+ * are counted without those of listed values: codes stay without gaps, and any 64-bit number has
+ * one. */
 static inline uint64_t code_of(const struct linked *linked, uint64_t value, uint64_t newest)
 {
     size_t place = 0;
@@ -117,6 +128,8 @@ static inline uint64_t code_of(const struct linked *linked, uint64_t value, uint
     return code;
 }
 
+/* The inverse: each listed distance that is not above the one so far is put back, in ascending
+ * order. */
 static inline uint64_t value_of(const struct linked *linked, uint64_t code, uint64_t newest)
 {
     uint64_t sorted[LIST];

@@ -4,6 +4,10 @@
  * values per key.  Most values are among the last values met, or among recent values of the same
  * key.  Other values are coded relative to a field of another record.  It uses the series of
  * `linked`.
+ *
+ * It is the fast one of the two: no hashing and no tables of successors, but a few words in a row
+ * that are compared with the value.  So writers try it for each block, with short lists.  A value
+ * found among those met does not touch the key's list, which makes the frequent case short.
  */
 #include <stdlib.h>
 
@@ -110,7 +114,9 @@ static inline uint64_t value_at(const struct listed *listed, size_t place)
     return place < listed->met_count ? listed->met[place] : listed->kept[place - listed->met_count];
 }
 
-/* Returns true if the place is a code that is in use.  Only 0 can occur twice in a list. */
+/* Returns true if the place is a code that is in use: the value there has no earlier place.  Only 0
+ * can occur twice in a list, as lists begin with zeros; and a value can be both among those met and
+ * in the key's list. */
 static inline bool is_used(const struct listed *listed, uint64_t place)
 {
     if (place >= listed->places)
@@ -132,8 +138,15 @@ static inline uint64_t distant_value(const struct listed *listed, uint64_t code)
     return listed->newest - step_unzigzag(code - listed->places);
 }
 
-/* Codes of unlisted values start after the places.  If that overflows, they skip the places in
- * use. */
+/*
+ * Codes of unlisted values start after the places.  If that overflows, they skip the places in use.
+ *
+ * The distance of a value is any number below 2^64, so the last `places` distances overflow into
+ * the codes of places.  Such a code is free unless the place is in use.  In that case the listed
+ * value, which has the place as its code, leaves its own distant code unused: that one is taken
+ * over, and if it is a place in use as well, the next.  The chain ends, as distances are one to one
+ * and it started at a value that no place has.  value_of() walks it in the opposite direction.
+ */
 static __attribute__((noinline)) uint64_t overflown_code(const struct listed *listed,
                                                          uint64_t value)
 {

@@ -78,7 +78,9 @@ static inline uint64_t front_value(struct number *usual, uint64_t code, uint64_t
 
 STEP_COLUMN_CODER(front, number, false, parameters[0], 0, false)
 
-/* Returns the value with a majority, if there is one. */
+/* Returns the value with a majority, if there is one; otherwise any of the values.  (Each vote
+ * against takes one off the candidate, so what has more than half of the votes is left.  One pass,
+ * and no counting of all values.) A bad choice costs bytes only. */
 static uint64_t majority(const uint64_t *values, size_t count)
 {
     uint64_t candidate = count > 0 ? values[0] : 0;

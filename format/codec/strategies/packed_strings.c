@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packs strings: repeated strings as numbers, common prefixes as lengths. */
+/*
+ * Packs strings: repeated strings as numbers, common prefixes as lengths.
+ *
+ * It is the paper's `identifier` (Appendix B.1) for strings of a block: a string is given once, and
+ * its number, which both sides count, stands for it afterwards.  Numbers, prefix lengths and bytes
+ * are three parts one after the other, because a compressor does better on numbers alone and on
+ * text alone.  What the flags allow is tried by the writer; nothing is assumed to help.
+ */
 #include "format/codec/strategies/packed_strings.h"
 
 #include <stdlib.h>
@@ -35,6 +42,9 @@ bool step_string_number_next(struct step_string_numbers *numbers, size_t start, 
            add_place(numbers, (struct step_string_place){start, length});
 }
 
+/* The hash only finds candidates; equality is decided by the bytes.  Beyond STEP_STRINGS_MOST
+ * strings get no number, and are given each time: the bound holds a reader's memory, and both sides
+ * reach it at the same string. */
 bool step_string_number(struct step_string_numbers *numbers, const uint8_t *bytes, size_t start,
                         size_t length, uint64_t *number)
 {
@@ -142,7 +152,10 @@ struct unpacking {
     size_t last_length;
 };
 
-/* Locates the parts.  Returns false if the bytes end early. */
+/* Locates the parts.  Returns false if the bytes end early.  The parts have no lengths of their
+ * own: the first is as many varints as there are strings, and the second one for each string
+ * that is given, so all are parsed once before anything is unpacked.  Later reads of them cannot
+ * fail. */
 static bool find_parts(struct unpacking *unpacking, unsigned flags, size_t count,
                        const uint8_t *packed, size_t packed_length)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The encoding policy of a field (paper, Appendix B): a general strategy defers to a targeted one,
- * which defers to a basic rule.  Of each kind the last that is named applies.
- */
+/* The encoding policy of a field (STEP paper, Appendix B): a general strategy defers to a targeted
+ * one, which defers to a basic rule.  Of each kind the last that is named applies.  Rows follow the
+ * policy value by value; columns take it as a hint of what to try (struct step_coding_hints). */
 #ifndef FORMAT_CODEC_STRATEGIES_POLICY_H
 #define FORMAT_CODEC_STRATEGIES_POLICY_H
 

@@ -2,7 +2,12 @@
 /*
  * Prediction tables shared by the transforms of columns and the encoders of rows.  Tables have
  * 2^bits entries, all 0 at the start, and are indexed without checking the key: a collision only
- * makes predictions worse.
+ * makes predictions worse.  Storing keys would double the tables, for values that are mostly
+ * guessed right anyway.
+ *
+ * A table is as large as the number of values asks for, within a limit: it is cleared for each
+ * block, and a small block must not pay for a large table.  Readers learn its size from the
+ * directory.
  */
 #ifndef FORMAT_CODEC_STRATEGIES_PREDICTOR_H
 #define FORMAT_CODEC_STRATEGIES_PREDICTOR_H
@@ -89,7 +94,8 @@ static inline void step_context_push(struct step_context *context, uint64_t valu
     context->last[0] = value;
 }
 
-/* Codes the guessed value as 0 and moves smaller ones up by one. */
+/* Codes the guessed value as 0 and moves smaller ones up by one.  So a right guess is 0, whatever
+ * the value, each value keeps a code of its own, and no code is more than 1 above its value. */
 static inline uint64_t step_front_code(uint64_t value, uint64_t guess)
 {
     return value == guess ? 0 : value + (value < guess);
@@ -119,8 +125,9 @@ static inline void step_recent_push(struct step_recent *recent, size_t place, ui
     recent->values[0] = value;
 }
 
-/* Codes a listed value as its place.  Codes from `count` on are all other values, in their
- * order. */
+/* Codes a listed value as its place.  Codes from `count` on are all other values, in their order: a
+ * value is moved up by the listed values that are larger, which it would otherwise leave unused.
+ * Adding `count` and taking off the smaller ones says the same without a branch for each. */
 static inline uint64_t step_recent_code(struct step_recent *recent, uint64_t value)
 {
     size_t place = 0;
@@ -133,6 +140,8 @@ static inline uint64_t step_recent_code(struct step_recent *recent, uint64_t val
     return code;
 }
 
+/* The inverse needs the listed values in order: each that is not above the value so far is put
+ * back. */
 static inline uint64_t step_recent_value(struct step_recent *recent, uint64_t code)
 {
     uint64_t sorted[STEP_RECENT_MAX];

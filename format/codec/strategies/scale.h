@@ -3,6 +3,12 @@
  * Scaling of values that are multiples of a number to quotients: a one-to-one map of all 64-bit
  * numbers, which equals division where that is exact, also for signed values.  The number is
  * 2^shift * odd.
+ *
+ * An odd number has an inverse modulo 2^64, and multiplying by it divides multiples exactly; other
+ * values get some large number, but come back.  The factor 2^shift has no inverse: it is shifted
+ * out, and the bits that are lost there, 0 for multiples, are mixed into the copies of the sign at
+ * the top, from where they can be recovered.  So one value that is no multiple costs bytes, but
+ * never the column.
  */
 #ifndef FORMAT_CODEC_STRATEGIES_SCALE_H
 #define FORMAT_CODEC_STRATEGIES_SCALE_H

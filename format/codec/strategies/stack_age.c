@@ -2,6 +2,11 @@
 /*
  * Transforms that use other records of the block: `stack` predicts the value popped from a stack,
  * `age` codes values relative to the latest value of another field.
+ *
+ * A method's exit names the method that was entered last and not left, so with `stack=MethodEntry`
+ * the exit of the innermost call is 0. The method of an entry is stored as it is, since nothing on
+ * the stack says what is called next; `context` may follow for those.  `age` is for numbers of
+ * objects: most stores are of young objects, a small step below the newest.
  */
 #include "format/codec/strategies/coder.h"
 #include "format/core/grow.h"

@@ -23,7 +23,9 @@
  *   TARGETED   an attribute can name it; columns have a transform of another row for it
  *   TRANSFORM  of columns alone
  *
- * The order of rows is the order of trials: of equally good chains the first one wins.
+ * The order of rows is the order of trials: of equally good chains the first one wins.  So a row
+ * that moves may change files, though every reader reads them; numbers in files are given once and
+ * stay.
  */
 #define STEP_STRATEGY_LIST(STRATEGY, TARGETED, TRANSFORM)                                          \
     STRATEGY(1, DELTA, delta)                                                                      \
@@ -97,12 +99,11 @@ enum step_series_kind {
 
 struct step_trial;
 
-/*
- * A reversible map from an array of 64-bit values to one of the same length with smaller values; a
+/* A reversible map from an array of 64-bit values to one of the same length with smaller values; a
  * column applies a chain of them.  All arithmetic is modulo 2^64, and each call starts with a fresh
  * state, so any input and any valid parameters give a result: a transform can only fail for lack of
- * memory.
- */
+ * memory.  That keeps decoding of hostile files simple: no sequence of codes is invalid, and a
+ * block needs no block before it. */
 struct step_transform {
     uint32_t id;
     const char *name;

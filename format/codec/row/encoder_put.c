@@ -112,8 +112,8 @@ static enum step_status put_identifier(struct putting *putting, uint64_t value, 
 
 /* A value that deviates twice in succession becomes the usual one; for an eager encoder once is
  * enough.  A single deviation costs one change and leaves the usual value; shifting at once would
- * cost a second one to come back.  The field `encoder` of meta-events is eager: changes of one
- * encoder come in groups. */
+ * cost a second one to come back.  The field `encoder` of meta-events is eager, so
+ * that a second change of the same encoder costs nothing. */
 static enum step_status put_usual(struct putting *putting, uint64_t value, uint64_t key)
 {
     struct step_encoder *encoder = putting->encoder;

@@ -7,7 +7,9 @@
 #include "format/core/bytes.h"
 #include "format/core/checksum.h"
 
-/* A byte over 127, the name, and line ends, which careless transfers change. */
+/* A byte over 127, the name, and line ends, which careless transfers change: a transfer of 7 bits
+ * loses the first, one as text turns "\r\n" or "\n" into the other, and some end at 0x1a.  The
+ * magics of blocks and of the footer begin with other bytes over 127. */
 const uint8_t step_file_magic[8] = {0x9e, 'S', 'T', 'P', '\r', '\n', 0x1a, '\n'};
 const uint8_t step_block_magic[STEP_BLOCK_MAGIC_BYTES] = {0xb5, 'b', 0xd3, 0x0c};
 const uint8_t step_footer_magic[8] = {0xe5, 'S', 'T', 'P', 'E', 'N', 'D', '\n'};
@@ -21,6 +23,9 @@ void step_file_header_pack(uint8_t out[STEP_FILE_HEADER_BYTES])
     step_store_u64(out + 24, step_checksum(out, 24));
 }
 
+/* The name alone tells a mangled trace from a foreign file: the user gets another message for each.
+ * The version is read only when the checksum is right, since damage must not look like a later
+ * version. */
 enum step_file_header_fault step_file_header_check(const uint8_t *in, size_t length)
 {
     if (length < 4 || memcmp(in, step_file_magic, 4) != 0) {
@@ -58,6 +63,8 @@ void step_block_header_pack(const struct step_block_header *header,
     step_store_u64(out + 88, step_checksum(out, 88));
 }
 
+/* The magic comes first: a search calls this at many places, and few get to the checksum.  The
+ * limit of the length keeps sums of offsets and lengths from overflowing. */
 bool step_block_header_unpack(const uint8_t in[STEP_BLOCK_HEADER_BYTES],
                               struct step_block_header *header)
 {

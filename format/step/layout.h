@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fixed parts of a trace file (docs/formats/step.md): file header, block header, footer.
+ *
+ * A trace may be cut at any byte, or damaged in the middle, and the rest must still be readable.
+ * So each part can be found and judged by itself.  A block header has a magic number to search for
+ * and a checksum of its own, and says how long the block is, which records of which stream it has,
+ * and of which time.  Even if the payload is lost, a reader knows what is missing.  Nothing in a
+ * block refers to another block's bytes.
  */
 #ifndef FORMAT_STEP_LAYOUT_H
 #define FORMAT_STEP_LAYOUT_H
@@ -32,7 +38,10 @@ enum step_block_kind {
 
 enum step_block_layout { STEP_LAYOUT_BYTES = 0, STEP_LAYOUT_COLUMNS = 1, STEP_LAYOUT_ROWS = 2 };
 
-/* Limits that readers enforce and writers observe (docs/formats/step.md). */
+/* Limits that readers enforce and writers observe (docs/formats/step.md). A hostile file of a few
+ * bytes can claim any sizes; with these, what a reader may be asked for is known.  Writers keep to
+ * the same limits, so that no file of theirs is refused: they begin a new block, or refuse a
+ * record, where a reader would have to. */
 #define STEP_MAX_BLOCK_RECORDS (UINT64_C(16) << 20)
 #define STEP_MAX_DICTIONARY_BLOCK_RECORDS (UINT64_C(1) << 20)
 #define STEP_MAX_BLOCK_MEMORY (UINT64_C(1) << 30)

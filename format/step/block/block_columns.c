@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decodes blocks of layout COLUMNS: the directory, the record types, and columns on demand. */
+/*
+ * Decodes blocks of layout COLUMNS: the directory, the record types, and columns on demand.
+ *
+ * A column is decoded when a wanted type needs it, or when another column measures from it.  In the
+ * second case decoding is recursive; `depth` and the state UNDER_WAY bound it, since a hostile
+ * directory may name any column.  Each column is decoded once.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "format/step/block/block_decode.h"
 #include "format/step/plan/record_series.h"
 
-/* Takes a section's bytes from the rest of the payload. */
+/* Takes a section's bytes from the rest of the payload.  Sections follow each other in the order of
+ * the directory, so none has an offset that could be wrong. */
 static bool take_section(struct step_cursor *sections, const struct step_coding *coding,
                          const uint8_t **stored)
 {
@@ -44,6 +51,8 @@ static enum step_status parse_entry(struct step_decoding *decoding, struct step_
     return STEP_STATUS_OK;
 }
 
+/* Directory and sections must use up the payload: bytes that nobody names are damage, or an attempt
+ * to hide something. */
 static enum step_status read_directory(struct step_decoding *decoding)
 {
     const struct step_payload *payload = decoding->payload;
@@ -73,7 +82,8 @@ static enum step_status read_directory(struct step_decoding *decoding)
     return STEP_STATUS_OK;
 }
 
-/* Reads the records' types, and checks their counts against the summary. */
+/* Reads the records' types, and checks their counts against the summary.  Everything after relies
+ * on it: a cursor may be advanced as often as the type's records are there, and no further. */
 static enum step_status read_types(struct step_decoding *decoding)
 {
     struct step_block *block = decoding->block;
@@ -150,6 +160,8 @@ static enum step_status decode_field(struct step_decoding *decoding, uint32_t re
 }
 
 /* Finds the values of the field that `given` names, for each record that has the column. */
+/* Only an earlier field may be named.  So columns coded by `given` cannot form a circle, whatever
+ * the file says. */
 static enum step_status field_series(struct step_decoding *decoding, uint32_t index, uint64_t field,
                                      uint64_t **storage, struct step_series *series)
 {
@@ -226,6 +238,8 @@ static enum step_status linked_series(struct step_decoding *decoding, uint32_t i
                : status;
 }
 
+/* Finds the series that a chain needs.  At most one of its transforms may have one; our writer
+ * makes no others. */
 static enum step_status find_series(struct step_decoding *decoding, uint32_t index,
                                     uint64_t **storage, struct step_linked *linked,
                                     struct step_series *series, const struct step_series **used)
@@ -268,6 +282,8 @@ static enum step_status decode_constant(struct step_decoding *decoding, uint32_t
     return decoding->columns[index].coding.raw_length == 0 ? STEP_STATUS_OK : STEP_STATUS_CORRUPT;
 }
 
+/* The form's bound is compared with the length before compression, before memory is taken for
+ * either. */
 static enum step_status decode_values(struct step_decoding *decoding, uint32_t index)
 {
     struct step_decoding_column *column = &decoding->columns[index];

@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decodes a block: its record types, then its layout. */
+/*
+ * Decodes a block: its record types, then its layout.
+ *
+ * Decoding has three steps.  The summary gives the types and the number of values of each column
+ * outside arrays (prepare_types()). The layout gives the columns: in rows all of them, in columns a
+ * directory, of which only what is wanted is decoded.  Then each wanted type gets a cursor for each
+ * of its slots (decode_type()), and reading a record is taking a value from each
+ * (step_block_next()).
+ *
+ * A type that uses an encoding which this library does not know is skipped with its records; the
+ * others are read.  Damage loses the whole block.
+ */
 #include "format/step/block/block_decode.h"
 
 #include <stdio.h>
@@ -83,6 +94,8 @@ static enum step_status decode_type(struct step_decoding *decoding, struct step_
     return STEP_STATUS_OK;
 }
 
+/* A type that is not wanted may share columns with one that is.  Its records advance the shared
+ * cursors, or the other type's values would shift. */
 static void pass_over(struct step_decoding *decoding, struct step_block_type *type)
 {
     struct step_slot_cursor **next = type->slots;
@@ -218,6 +231,8 @@ enum step_status step_block_decode_bytes(struct step_block_reader *reader,
     return step_block_expand(reader, payload, most, out, error);
 }
 
+/* Slots are copied from the cursors, because a caller sees a record as one array; a cursor with
+ * step 0 gives the same value each time. */
 enum step_status step_block_next(struct step_block *block, struct step_record_view *view)
 {
     while (block->at < block->record_count) {

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts the list of all values of a tree to values that contain each other. */
+/*
+ * Converts the list of all values of a tree to values that contain each other.
+ *
+ * The writer put the values level by level: after a value come the values that it holds, in order,
+ * then those that these hold (pending_records.c). So one pass suffices.  `next` is the first value
+ * without a holder; each place for a value in the tree, met in the same order, takes that one.  At
+ * the end all must have been taken.  Depths are counted along, so that no later walk over the tree
+ * can exhaust the stack.
+ */
 #include "format/step/block/block_decode.h"
 
 /* The list is in order of levels: the values that a value contains come after it, in order. */

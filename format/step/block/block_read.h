@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decoder for blocks.  The bytes are untrusted: every number is checked before use. */
+/* Decoder for blocks.  The bytes are untrusted: every number is checked before use.  A checksum
+ * protects from damage, not from a file that somebody made to do harm. */
 #ifndef FORMAT_STEP_BLOCK_BLOCK_READ_H
 #define FORMAT_STEP_BLOCK_BLOCK_READ_H
 

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The summary of a block: its record types and how many records each has. */
+/*
+ * The summary of a block: its record types and how many records each has.
+ *
+ * Types must ascend, so none can be there twice; counts must add up to the header's number.  It is
+ * checked once, when the block is registered or decoded.  step_summary_counts() then relies on
+ * that.
+ */
 #include "format/step/block/block_read.h"
 
 bool step_summary_parse(const uint8_t *bytes, const struct step_block_header *header,

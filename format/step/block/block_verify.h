@@ -2,6 +2,10 @@
 /*
  * Verifies each block before the writer outputs it: decoding its bytes must give the records that
  * it was made of.
+ *
+ * It guards against faults of this library where a trace is written to replace another, as `pack`
+ * does: what was written wrongly could never be read again.  Comparing columns, not bytes, leaves
+ * the choice of encodings out of it.
  */
 #ifndef FORMAT_STEP_BLOCK_BLOCK_VERIFY_H
 #define FORMAT_STEP_BLOCK_BLOCK_VERIFY_H

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A decoded block as columns: borrowed if only the rows use a column, else gathered. */
+/*
+ * A decoded block as columns: borrowed if only the rows use a column, else gathered.
+ *
+ * A caller who wants a field of some record types as an array can mostly have the decoded column as
+ * it is.  That is not possible if another type has values between the rows', if the types use
+ * different columns, or if some have no such field.  Then one walk over the records copies the
+ * values.
+ */
 #include <string.h>
 
 #include "format/step/columns/decoding.h"
@@ -97,7 +104,8 @@ static enum step_status find_rows(struct gathering *gathering, uint32_t record, 
 }
 
 /* Finds records without the slot of `owner` whose values are in the same columns, between the
- * rows'. */
+ * rows'. They make the difference between borrowing and gathering, and their values must be passed
+ * over. */
 static void find_others(struct gathering *gathering)
 {
     struct step_block *block = gathering->block;

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encodes blocks: summary, directory and sections, and the header before them. */
+/*
+ * Encodes blocks: summary, directory and sections, and the header before them.
+ *
+ * The summary says how many records of which types the block has.  It comes first, with a checksum
+ * of its own: an index or a walk reads it without the rest, so a reader knows which blocks it
+ * needs.  From the summary follows how many values each column has, so the columns need not say it.
+ *
+ * With a crew, each column is a part that any thread may encode.  Parts are put together in the
+ * order of the columns, and the choice for a column depends on nothing but that column.  So the
+ * bytes are the same for any number of threads.
+ */
 #include "format/step/block/block_write.h"
 
 #include <stdlib.h>
@@ -68,6 +78,8 @@ void step_block_writer_reset(struct step_block_writer *writer)
     *writer = (struct step_block_writer){0};
 }
 
+/* The header comes last, as it has lengths and checksums of the rest; its room was left at the
+ * start. */
 static enum step_status put_together(struct step_block_writer *writer,
                                      struct step_block_header *header)
 {
@@ -105,7 +117,10 @@ static bool write_summary(struct step_block_writer *writer, const struct step_co
     return ok;
 }
 
-/* Finds the other column's values for `given`, if needed, and its reference in the file. */
+/* Finds the other column's values for `given`, if needed, and its reference in the file.  `wanted`:
+ * whether a transform may use them.  A choice that is recalled mostly needs none, and the walk over
+ * the records of the block is then saved; the reference is set in any case, as it is a parameter of
+ * candidates. */
 static enum step_status find_series(const struct step_columns *columns, uint32_t index, bool wanted,
                                     uint64_t **storage, struct step_series *series,
                                     uint64_t *reference)
@@ -163,7 +178,8 @@ struct writing {
 };
 
 /* Writes values that are multiples of a number as quotients, which are in `*scaled`; the chain
- * begins with that division. */
+ * begins with that division.  The choice is made for the quotients, as if they were the column.
+ * Equal values stay a constant form of the values themselves, which needs no chain. */
 static enum step_status write_scaled(struct step_column_encoder *encoder,
                                      const struct writing *writing, struct step_choice *recalled,
                                      struct step_chain *chain, uint64_t **scaled)
@@ -218,7 +234,9 @@ static enum step_status write_values(struct step_column_encoder *encoder,
 }
 
 /* Returns the recent choices for the stream's columns, or NULL if there is no memory for them, or
- * no use. */
+ * no use.  A few streams are kept, by their number modulo: a program may have ten thousand threads,
+ * of which few write large blocks at one time.  A stream that takes another's place begins without
+ * choices. */
 static struct step_choice *recall_stream(struct step_block_writer *writer,
                                          const struct step_columns *columns,
                                          const struct step_block_header *header)
@@ -254,7 +272,10 @@ static enum step_status write_strings(struct step_column_encoder *encoder,
     return status;
 }
 
-/* Does so with the flags that give the smallest size. */
+/* Does so with the flags that give the smallest size.  All combinations of what the attributes
+ * allow are tried on all bytes: strings differ too much for a sample to be worth it, and have
+ * few combinations.  The best one is written again in the end, as only the last trial is in the
+ * output. */
 static enum step_status write_bytes(struct step_column_encoder *encoder,
                                     const struct step_columns *columns, uint32_t index,
                                     struct step_coding *coding)
@@ -381,7 +402,8 @@ static void clear(struct step_encoded *encoded)
     encoded->sections.length = 0;
 }
 
-/* Writes a part to its own place, by one of the crew. */
+/* Writes a part to its own place, by one of the crew.  The encoder's buffers and the part's are
+ * exchanged, not copied. */
 static enum step_status write_apart(void *user, unsigned member, size_t part)
 {
     const struct encoding *encoding = user;
@@ -466,9 +488,15 @@ enum step_status step_block_write_rows(struct step_block_writer *writer,
     return compress_bytes(writer, writer->rows.rows.data, writer->rows.rows.length, header);
 }
 
-/* Returns false if a sample of the records is so large as rows that encoding all of them is
+/*
+ * Returns false if a sample of the records is so large as rows that encoding all of them is
  * pointless.  The limit is twice the size of columns, because adaptive encodings do badly on a
- * sample. */
+ * sample.
+ *
+ * Even the sample takes time.  So after rows have lost, some large blocks are not tried, and more
+ * of them each time that rows lose again; one win resets that.  A trace whose nature changes is
+ * noticed after ROWS_PAUSE_MOST blocks at the latest.
+ */
 static bool rows_may_win(struct step_block_writer *writer, const struct step_columns *columns)
 {
     size_t count = columns->record_count;
@@ -500,6 +528,8 @@ static void swap_blocks(struct step_block_writer *writer)
     writer->other = block;
 }
 
+/* Columns first: they are the usual winner, and their size is what rows are measured against.  A
+ * value that rows cannot store (INVALID) is no failure, since columns can. */
 enum step_status step_block_write_smallest(struct step_block_writer *writer,
                                            const struct step_columns *columns,
                                            struct step_block_header *header)

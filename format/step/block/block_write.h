@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encoder for blocks. */
+/*
+ * Encoder for blocks.
+ *
+ * A block is one stream's records in either layout.  Columns compress best where many records are
+ * alike: values of one field stand together, and each column gets the encoding that suits it.  Rows
+ * are the layout of the STEP paper, and best for a few records of many types.  Both decode to the
+ * same records, so a file may mix them block by block, and the smaller one is taken.
+ */
 #ifndef FORMAT_STEP_BLOCK_BLOCK_WRITE_H
 #define FORMAT_STEP_BLOCK_BLOCK_WRITE_H
 

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts decoded columns to the slots of records. */
+/*
+ * Converts decoded columns to the slots of records.
+ *
+ * A field of single values needs nothing: the slot's cursor walks over the column itself.  For
+ * others the slots are made for all values at once, node by node, so that each column is passed in
+ * order.  What a slot points to lives with the block.
+ *
+ * Values inside arrays and variants are counted on the way: only when the lengths or types are
+ * known is it known how many values the columns below have.
+ */
 #include "format/step/block/block_decode.h"
 
 #include <inttypes.h>
@@ -7,7 +16,9 @@
 
 #include "format/codec/strategies/packed_strings.h"
 
-/* Decodes a node's lengths and adds them up.  Fails if their sum exceeds the limit. */
+/* Decodes a node's lengths and adds them up.  Fails if their sum exceeds the limit.  The sum
+ * decides how much memory is taken, so it must not overflow, nor be believed beyond what a block
+ * may have. */
 static enum step_status add_up(struct step_decoding *decoding, const struct step_plan_node *node,
                                uint64_t count, uint64_t most, const char *what, uint64_t *total)
 {
@@ -148,7 +159,9 @@ static enum step_status fill_arrays(struct step_decoding *decoding,
     return status;
 }
 
-/* Fills the number of values of each type of a variant, and its children's slots, type by type. */
+/* Fills the number of values of each type of a variant, and its children's slots, type by type: the
+ * columns of a type have the values of that type only, one after the other.  fill_variants() then
+ * deals them out in the order of the variants. */
 static enum step_status fill_types(struct step_decoding *decoding,
                                    const struct step_plan_node *node, uint64_t count,
                                    uint64_t **slots, uint64_t *counts)
@@ -206,7 +219,8 @@ static enum step_status fill_variants(struct step_decoding *decoding,
     return status;
 }
 
-/* Counts the values that are stored; the others are numbers of earlier ones. */
+/* Counts the values that are stored; the others are numbers of earlier ones.  A number may only
+ * name a value that was stored before it. */
 static enum step_status count_given(struct step_decoding *decoding, uint32_t index, uint64_t count,
                                     uint64_t *given)
 {
@@ -223,6 +237,8 @@ static enum step_status count_given(struct step_decoding *decoding, uint32_t ind
     return STEP_STATUS_OK;
 }
 
+/* A repeated value shares the slots of the stored one, and all that these point to.  That is what
+ * makes repeated arrays cheap to read, too. */
 static enum step_status fill_numbered(struct step_decoding *decoding,
                                       const struct step_plan_node *node, uint64_t count,
                                       uint64_t *out, size_t stride)

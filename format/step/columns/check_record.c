@@ -199,6 +199,7 @@ static enum step_status check_inner(const struct checking *checking, uint32_t ty
     return status;
 }
 
+/* Values and depth of a tree are limited: they are counted for each tree anew. */
 static enum step_status check_tree(const struct checking *checking,
                                    const struct step_plan_node *node, uint64_t slot)
 {
@@ -243,6 +244,9 @@ static enum step_status check_node(const struct checking *checking,
     return status;
 }
 
+/* The first value of a constant is learnt from the record that has it.  If that record is
+ * refused by a later check, the value must be forgotten: `learnt` says which were new in the
+ * last record. */
 void step_check_forget(struct step_check *check)
 {
     while (check->learnt_count > 0)

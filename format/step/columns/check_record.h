@@ -2,6 +2,10 @@
 /*
  * Checks records against their definition before a writer accepts them: constants that change,
  * integers too large for their fixed size, strings outside their character set.
+ *
+ * Columns could store such values all the same, but rows could not, and a definition that the
+ * records violate is false documentation.  The check comes before the record is stored, so that the
+ * record is refused, and not its block.
  */
 #ifndef FORMAT_STEP_COLUMNS_CHECK_RECORD_H
 #define FORMAT_STEP_COLUMNS_CHECK_RECORD_H

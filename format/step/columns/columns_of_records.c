@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts pending records from rows to columns. */
+/*
+ * Converts pending records from rows to columns.
+ *
+ * It is a transposition: each record's words are scattered to the columns of their fields.  The
+ * work is done once for each value, so the loops for the frequent cases are separate and simple
+ * (scatter_three(), scatter_flat()); everything else goes through the tree of nodes.
+ *
+ * The types of the records become numbers local to the block, in order of the definition.  Room for
+ * the columns is made before any value is written, from the counts of the types.
+ */
 #include "format/step/columns/columns_of_records.h"
 
 #include <stdlib.h>
@@ -68,7 +77,8 @@ static void use_column(struct step_columns *columns, uint32_t column)
     columns->used[columns->used_count++] = column;
 }
 
-/* Marks the columns of a node and of all nodes below it, with room for one value per record. */
+/* Marks the columns of a node and of all nodes below it, with room for one value per record.
+ * Columns inside arrays have as many values as the arrays are long, and grow as they are filled. */
 static enum step_status use_node(struct step_columns *columns, const struct step_plan_node *node,
                                  uint64_t count)
 {
@@ -144,6 +154,8 @@ static void tally_types(uint64_t *tally, uint32_t record_count, const struct ste
             tally[type] += tally[k * record_count + type];
 }
 
+/* Counts the types, and turns the tally into local numbers.  The columns in use are sorted
+ * afterwards: their order is that of the directory. */
 static enum step_status count_types(struct step_columns *columns, const struct step_pending *rows)
 {
     const struct step_plan *plan = columns->plan;
@@ -194,9 +206,9 @@ static bool scatter_node(struct step_columns *columns, const struct step_plan_no
                          struct step_word_source *source);
 
 /* Takes the next value of a NUMBERED node from the source.  Sets `*number` to the number of an
- * equal earlier value of the block, or to 0.  A new value gets the next number, from 1 on, if it is
- * one of the first STEP_STRINGS_MOST.  Values are compared as bytes.  Returns false if memory runs
- * out. */
+ * equal earlier value of the block, or to 0. A new value gets the next number, from 1 on, if it is
+ * one of the first STEP_STRINGS_MOST. Values are compared as bytes, after rounding: two that the
+ * file cannot tell apart are one.  Returns false if memory runs out. */
 static bool find_number(struct step_columns *columns, const struct step_plan_node *node,
                         struct step_word_source *source, uint64_t *number)
 {
@@ -319,6 +331,8 @@ static size_t run_length(const struct step_pending *rows, size_t start)
     return run;
 }
 
+/* Copies a run of records of one type column by column.  Each column is written in a row, and the
+ * words of the run stay in the cache. */
 static void scatter_flat(struct step_columns *columns, const struct step_plan_record *record,
                          const uint64_t *words, size_t run)
 {
@@ -359,7 +373,7 @@ static enum step_status scatter(struct step_columns *columns, const struct step_
 }
 
 /* Returns the values, in one array; NULL if out of memory.  `*count` is their number in memory, one
- * if they are all equal. */
+ * if they are all equal.  Values in one page are used where they are. */
 static uint64_t *find_values(struct step_columns *columns, struct step_pending *rows,
                              uint32_t column, size_t *count)
 {
@@ -390,7 +404,8 @@ static void round_values(const struct step_field_coding *field_coding, uint64_t 
         values[k] = step_field_coding_round(field_coding, values[k]);
 }
 
-/* Removes numbers of values of which none was repeated. */
+/* Removes numbers of values of which none was repeated: they would all be 0. Readers take the
+ * absence of the column for that, so files without repetition are as older versions wrote them. */
 static void drop_unneeded(struct step_columns *columns)
 {
     size_t kept = 0;
@@ -409,6 +424,9 @@ static void drop_unneeded(struct step_columns *columns)
     columns->used_count = kept;
 }
 
+/* The order matters: types first, as they say which columns there are; then values; then what was
+ * found superfluous is dropped; and rounding last, on values that are all in place.  The writer
+ * verifies blocks against these rounded values. */
 enum step_status step_columns_fill(struct step_columns *columns, struct step_pending *rows)
 {
     for (size_t i = 0; i < columns->used_count; i++)

@@ -65,6 +65,8 @@ void *step_decoding_borrow(struct step_decoding *decoding, uint64_t count, size_
     return take_from(decoding, &decoding->reader->temporary, count, size, status);
 }
 
+/* Bytes before compression are in a buffer of the reader, not in the arena, so they are compared
+ * with what the arena has left. */
 bool step_decoding_has_room(struct step_decoding *decoding, const struct step_coding *coding,
                             enum step_status *status)
 {
@@ -85,6 +87,8 @@ void step_decoding_name(const struct step_decoding *decoding, uint32_t index, ch
     snprintf(out, room, "%.60s.%.60s", record->name, record->fields[column->field].name);
 }
 
+/* The compressed length bounds the length before compression: no method of ours does better than 1
+ * to 65,536, so a larger claim is a lie, and is refused before memory is asked for. */
 enum step_status step_block_expand(struct step_block_reader *reader,
                                    const struct step_payload *payload, uint64_t most,
                                    struct step_buffer *out, struct step_error *error)

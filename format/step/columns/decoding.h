@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* State of decoding a block, shared by both layouts: its bytes, storage and columns. */
+/*
+ * State of decoding a block, shared by both layouts: its bytes, storage and columns.
+ *
+ * Storage is of two kinds, both with the limit of the block: what the decoded block owns
+ * (step_decoding_take()), and what is needed while it is decoded (step_decoding_borrow()). A
+ * hostile block that claims to be large is refused when it asks for the memory, not when the
+ * machine has none.
+ */
 #ifndef FORMAT_STEP_COLUMNS_DECODING_H
 #define FORMAT_STEP_COLUMNS_DECODING_H
 
@@ -54,6 +61,8 @@ struct step_payload {
     const char *file;
 };
 
+/* ABSENT: the block lacks the column.  LISTED: its bytes are known.  UNDER_WAY: it is being
+ * decoded, so a column that needs it now needs itself.  DECODED: its values are in `series`. */
 enum step_column_state {
     STEP_COLUMN_ABSENT,
     STEP_COLUMN_LISTED,

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pending records of a stream, stored row by row. */
+/*
+ * Pending records of a stream, stored row by row.
+ *
+ * A record is refused here if no reader would take it: the budget of a record is counted down while
+ * its values are copied, so a record that is too large is noticed before it is in memory as a
+ * whole.  What was copied up to then is taken back (step_pending_mark()). `nested_bytes` adds up
+ * what a reader will need for the block beyond words and bytes; the writer ends a block by it.
+ */
 #include "format/step/columns/pending_records.h"
 
 #include <stdlib.h>
@@ -27,7 +34,7 @@ static bool step_pending_columns_create(struct step_pending_columns *columns, si
     return columns->columns != NULL;
 }
 
-/* Adds copies to the pages. */
+/* Adds copies to the pages: those of a column that had one common value so far. */
 static bool fill(struct step_pending_columns *columns, struct step_row_column *column,
                  uint64_t value, size_t count)
 {
@@ -96,6 +103,8 @@ static bool has_room(const struct step_row_column *column, uint64_t value)
     return column->pages.last->count < column->pages.last->capacity;
 }
 
+/* All columns are looked at before any is changed: a record is appended in all its columns or in
+ * none. */
 bool step_pending_columns_append(struct step_pending_columns *columns, const uint32_t *numbers,
                                  const uint64_t *values, size_t count)
 {
@@ -177,6 +186,8 @@ static enum step_status append_array(struct step_pending *rows, const struct ste
     static const struct step_array none = {NULL, 0};
     if (array == NULL)
         array = &none;
+    /* Each element takes 8 bytes of the budget at least, so a count that cannot fit is refused
+     * before any element is copied. */
     if (array->count > *budget / 8)
         return STEP_STATUS_LIMIT;
     if (!append_word(rows, array->count))
@@ -224,7 +235,10 @@ static bool add_to_tree(struct step_pending *rows, const struct step_variant *va
     return true;
 }
 
-/* Appends all values of a tree, level by level: appending one adds its children to rows->tree. */
+/* Appends all values of a tree, level by level: appending one adds its children to rows->tree.  The
+ * reader links them by the same rule (block_link.c): the values that a value holds come after it,
+ * in order, so each is the next that has no holder yet.  The length is known at the end and put in
+ * its place then. */
 static enum step_status append_tree(struct step_pending *rows, const struct step_plan *plan,
                                     const struct step_plan_node *element,
                                     const struct step_variant *variant, uint64_t *budget)
@@ -384,7 +398,8 @@ static uint64_t next_value(const struct step_row_column *column, struct cursor *
     return cursor->page->values[cursor->place++];
 }
 
-/* Converts columns back to rows. */
+/* Converts columns back to rows, when a record arrives that columns cannot hold.  Columns are read
+ * in parallel, in the order of the records. */
 static enum step_status to_words(struct step_pending *rows, const struct step_plan *plan)
 {
     struct cursor *cursors = calloc(plan->column_count + 1u, sizeof *cursors);
@@ -407,6 +422,7 @@ static enum step_status to_words(struct step_pending *rows, const struct step_pl
     return status;
 }
 
+/* Converts when the first run of a stream arrives.  If memory runs out the rows are still there. */
 enum step_status step_pending_to_columns(struct step_pending *rows, const struct step_plan *plan,
                                          struct step_page_pool *pool)
 {

@@ -2,6 +2,12 @@
 /*
  * Records that wait in the writer for their block: copied row by row on arrival, which is cheap and
  * keeps streams with few records small; or, if they arrive in runs, column by column.
+ *
+ * Rows are one array of words for all record types, so a stream of three records takes little,
+ * whatever the definition has.  Columns skip the step from rows to columns when the block is made,
+ * and a column whose values are all equal stores one.  The agent's drain, whose records come by the
+ * hundred million, uses them (run.h). Records that are not flat (strings, arrays, variants) are
+ * always rows.
  */
 #ifndef FORMAT_STEP_COLUMNS_PENDING_RECORDS_H
 #define FORMAT_STEP_COLUMNS_PENDING_RECORDS_H

@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* A column's first page is small, each further one four times as large: there may be 10^4 streams,
- * of which most have few records. */
+ * of which most have few records.  Pages of the largest size are the only ones that are kept, so
+ * each fits any stream that needs one. */
 enum { LEAST_VALUES = 32, MOST_VALUES = 8192 };
 
 /* What a pool keeps: about one block of eight columns. */

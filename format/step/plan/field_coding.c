@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interprets encoding attributes: the strategies and properties, one row each. */
+/*
+ * Interprets encoding attributes: the strategies and properties, one row each.
+ *
+ * One rule fills in two things: hints of what to try for columns (`column`), and the policy that
+ * rows follow (`policy`). The text of a policy in a block of rows is read by the same rows, so both
+ * understand the same names.  An unknown rule in a definition is ignored, as it can only be a hint;
+ * an unknown rule in a block's directory is an error, as the bytes follow it.
+ */
 #include "format/step/plan/field_coding.h"
 
 #include <inttypes.h>
@@ -11,6 +18,8 @@
 #include "format/core/rule.h"
 
 /* Parses a decimal number with an optional sign, modulo 2^64. */
+/* Numbers wrap around: arithmetic on values does, too, so `offset=-5` and
+ * `offset=18446744073709551611` are the same. */
 static uint64_t number(const struct step_rule *rule, uint64_t otherwise)
 {
     size_t i = rule->value_length > 0 && (rule->value[0] == '-' || rule->value[0] == '+');

@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds the plan of a definition, record by record. */
+/*
+ * Builds the plan of a definition, record by record.
+ *
+ * Records come in the order of the definition, parents before children.  So when an inherited field
+ * is met, the record that declares it has its nodes already, and the field shares them unless it
+ * was modified: subtypes put the values of an inherited field into one column, in the order of the
+ * records.  That is what makes `time` of all events a single sorted column.  Columns are thus
+ * ascending by record, field and leaf, and found by binary search.
+ *
+ * References to columns of other records (`age`, `linked`) are resolved when all records are done,
+ * since they may name later ones.  At last step_plan_order() cuts the circles that they may form.
+ */
 #include "format/step/plan/plan.h"
 
 #include <stdlib.h>
@@ -10,7 +21,10 @@
 #include "format/step/layout.h"
 #include "format/step/plan/plan_build.h"
 
-/* Makes the node of a record's field: its own, or the one shared with the declaring record. */
+/* Makes the node of a record's field: its own, or the one shared with the declaring record.  A
+ * definition may come from a compiled table, which no parser has checked.  So what the sharing
+ * relies on is checked: an inherited field must exist in the record that it names, and have the
+ * same type there. */
 static uint32_t build_field(struct step_plan_builder *builder)
 {
     const struct step_definition *definition = builder->definition;
@@ -39,6 +53,8 @@ static uint32_t build_field(struct step_plan_builder *builder)
     return builder->plan->records[field->declaring_record].field_nodes[builder->field];
 }
 
+/* A record is checked value by value (check_record.h) only if its definition can be violated at
+ * all.  Most cannot, and take the fast way through the writer. */
 static bool needs_check(const struct step_plan *plan, const struct step_plan_node *node)
 {
     if (node->constant)
@@ -101,6 +117,9 @@ static enum step_status count_fields(struct step_plan_builder *builder, size_t *
     return STEP_STATUS_OK;
 }
 
+/* A value that is measured from the latest one of another column is not rounded: the difference
+ * from one that was not rounded the same way is no multiple.  A `given` whose field was not found
+ * is dropped. */
 static enum step_status build(struct step_plan_builder *builder)
 {
     struct step_plan *plan = builder->plan;

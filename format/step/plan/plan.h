@@ -3,6 +3,11 @@
  * The plan of a definition: the columns into which its records are split, and the mapping from
  * slots of a record (steptrace/value.h) to them.  Writer and reader derive the same plan from the
  * same definition, by the rules in docs/formats/step.md.
+ *
+ * It corresponds to the paper's encoders, which are assembled from the definition's attributes and
+ * form a tree, records deferring to their fields (section 3.1). The plan is made once for a file
+ * and never changes.  Nothing of it is stored: columns are named in blocks by record, field and
+ * leaf, so that a reader of another version finds those that it knows.
  */
 #ifndef FORMAT_STEP_PLAN_PLAN_H
 #define FORMAT_STEP_PLAN_PLAN_H

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Derives the coding of a column from all attributes that apply to it. */
+/*
+ * Derives the coding of a column from all attributes that apply to it.
+ *
+ * Of rules of one kind the last that is read holds (paper, Appendix A and B). The order is: the
+ * attributes of the declaring record, the field's own, what a constant or default record imposes on
+ * its parts, and the modifiers of fields that contain the value (`~outer.inner`). So whoever uses a
+ * record may change the encoding of its parts for that use.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -83,7 +90,9 @@ static void read_record_coding(const struct step_plan_scope *scope,
             step_field_coding_read(&(struct step_attributes){&all->items[i], 1}, field_coding);
 }
 
-/* A value in a constant array is determined by those before it, but it is not always the same. */
+/* A value in a constant array is determined by those before it, but it is not always the same: the
+ * array repeats as a whole.  So its elements get a context, which learns the pattern, in place of
+ * `constant`. */
 static void settle_general(const struct step_plan_scope *scope,
                            struct step_field_coding *field_coding)
 {
@@ -105,6 +114,8 @@ static void settle_general(const struct step_plan_scope *scope,
     }
 }
 
+/* The modifiers of the outermost field are read first.  Where two levels give the same rule, that
+ * of the inner one holds. */
 static void read_outer_coding(const struct step_plan_scope *scope, const char *path,
                               struct step_field_coding *field_coding)
 {

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the columns that a column's encoding refers to: `given`, `stack`, `age`. */
+/*
+ * Finds the columns that a column's encoding refers to: `given`, `stack`, `age`.
+ *
+ * A reference that is not found is dropped, and the field is encoded without it: attributes are
+ * hints, and what they ask for may not exist in a record that inherits them.  (stepc checks
+ * definitions for it.) `given` may only name an earlier field: in rows, where values are read one
+ * after the other, a later one would not be known.  `stack` and `age` name records anywhere in the
+ * definition, so they are resolved after all records.
+ */
 #include "format/codec/strategies/policy.h"
 #include "format/language/dl_tree.h"
 #include "format/step/plan/plan_build.h"

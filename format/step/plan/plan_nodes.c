@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds the trees of nodes of fields, and their columns. */
+/*
+ * Builds the trees of nodes of fields, and their columns.
+ *
+ * A tree of nodes follows the type of a field; each node that has values gets a column.  The order
+ * in which columns are added is their number in the field (leaf), which is part of the format: a
+ * change of the order would make old files unreadable.
+ *
+ * A variant that may contain itself would have a tree of nodes without end.  It is recognised first
+ * (step_plan_find_tree()) and becomes a list of all values in it, level by level, in which a
+ * value's place says whose child it is.  Within that list variants need no columns.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,9 +68,15 @@ static void walk(struct search *search, const struct step_record *record)
     }
 }
 
-/* Finds the types of values within a variant of `type`, itself included.  `*listed` has a flag for
+/*
+ * Finds the types of values within a variant of `type`, itself included.  `*listed` has a flag for
  * each record, and the caller frees it; it is NULL for a variant that cannot contain itself.
- * Returns false if out of memory. */
+ * Returns false if out of memory.
+ *
+ * It is a search over record types, each of which is walked once (WALKED): a variant leads to all
+ * types that extend its own, a record by value to that record.  Only variants can close a circle
+ * without making records of infinite size, as each may also be none.
+ */
 static bool step_plan_find_tree(const struct step_definition *definition, uint32_t type,
                                 uint8_t **listed)
 {
@@ -87,7 +103,9 @@ static bool step_plan_find_tree(const struct step_definition *definition, uint32
 
 enum { PATH_BYTES = 512 };
 
-/* Numbers of dictionary entries are identifiers already. */
+/* Numbers of dictionary entries are identifiers already.  The paper's `identifier` (section 3.3)
+ * maps values to compact numbers; here the dictionary has done so, so the numbers themselves are
+ * encoded. */
 static void settle_identifier(struct step_field_coding *field_coding)
 {
     struct step_policy *policy = &field_coding->policy;
@@ -98,6 +116,7 @@ static void settle_identifier(struct step_field_coding *field_coding)
     policy->resolution = field_coding->resolution = 0;
 }
 
+/* The first failure is kept: what follows it is a consequence, or never was. */
 uint32_t step_plan_fail(struct step_plan_builder *builder, enum step_status status,
                         const char *what)
 {
@@ -344,7 +363,8 @@ static uint32_t build_compound(struct step_plan_builder *builder,
                : build_record(builder, scope, scope->field->record, in_array, nesting);
 }
 
-/* The column of numbers is placed after those of the value, because older files lack it. */
+/* The column of numbers is placed after those of the value, because older files lack it: the leaves
+ * of the others must not move. */
 static uint32_t build_numbered(struct step_plan_builder *builder,
                                const struct step_plan_scope *scope, uint32_t array_depth,
                                const struct step_field_coding *numbers, bool in_array,
@@ -361,6 +381,8 @@ static uint32_t build_numbered(struct step_plan_builder *builder,
     return add_node(builder, node);
 }
 
+/* Decides what a value is.  The depth of nesting has a limit, since nodes are built, written and
+ * read by recursion. */
 uint32_t step_plan_element(struct step_plan_builder *builder, const struct step_plan_scope *scope,
                            uint32_t array_depth, bool in_array, uint32_t nesting)
 {

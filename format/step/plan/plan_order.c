@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits which columns must be decoded before others: no column depends on itself, or on a long
- * chain. */
+/*
+ * Limits which columns must be decoded before others: no column depends on itself, or on a long
+ * chain.
+ *
+ * A column coded by `age`, `given` or `linked` needs the values of another one, which may be coded
+ * so as well.  A reader decodes the other one first, by recursion.  So a circle could not be
+ * decoded at all, and a long chain would exhaust the stack.  A definition may ask for either, and
+ * is not wrong: in rows each field measures from the record before, where no circle arises.  So one
+ * column of each circle, and each one that would make a chain too long, is set apart: as a column
+ * it goes without such a strategy.
+ *
+ * The walk is depth-first over the columns, with three marks as usual; `depth` is the length of the
+ * longest chain below a column that is done.  Only writers heed `apart`: readers follow what a
+ * block says, and check the limit themselves.
+ */
 #include <stdlib.h>
 
 #include "format/step/layout.h"
@@ -49,7 +62,8 @@ static void add_field(struct ordering *ordering, uint32_t record, uint32_t colum
         add(ordering, column, step_field_column(ordering->plan, record, field));
 }
 
-/* Counts the needs, and lists them if there is room. */
+/* Counts the needs, and lists them if there is room.  Columns shared by several record types need
+ * the other column of each of these types. */
 static void list_needs(struct ordering *ordering)
 {
     const struct step_plan *plan = ordering->plan;
@@ -87,7 +101,8 @@ static void sort_needs(struct ordering *ordering)
     }
 }
 
-/* The column is coded independently: its strategy works in rows, but not in columns. */
+/* The column is coded independently: its strategy works in rows, but not in columns.  Nothing that
+ * needs it needs to know. */
 static void set_apart(struct ordering *ordering, uint32_t column)
 {
     struct step_plan_column *planned = &ordering->plan->columns[column];
@@ -107,7 +122,9 @@ static struct visited begin(struct ordering *ordering, uint32_t column)
     return (struct visited){column, ordering->columns[column].first};
 }
 
-/* Visits a column and all that it needs, without recursion because chains may be long. */
+/* Visits a column and all that it needs, without recursion because chains may be long.  If what is
+ * needed is still under way, the path has come back to itself: the last column before that is set
+ * apart, which cuts the circle.  A column that was set apart is done, whatever it needs. */
 static void visit(struct ordering *ordering, uint32_t start)
 {
     size_t length = 1;

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Series for `stack`, `age`, `given` and `linked`: walks over the records of a block. */
+/*
+ * Series for `stack`, `age`, `given` and `linked`: walks over the records of a block.
+ *
+ * A column has the values of all record types that share it, in the order of the records; another
+ * column has those of other types.  So the two do not run in parallel in general: a walk over the
+ * types of all records moves a position in each column.  The frequent case that they do run in
+ * parallel is recognised, and needs neither walk nor memory.
+ */
 #include "format/step/plan/record_series.h"
 
 #include <stdlib.h>
@@ -16,7 +23,8 @@ uint64_t step_given_reference(const struct step_plan *plan, uint32_t column)
     return planned->given_field != STEP_NO_INDEX ? (uint64_t) planned->given_field << 1 : 0;
 }
 
-/* Returns true if the values of `other` correspond one to one to those of `column`. */
+/* Returns true if the values of `other` correspond one to one to those of `column`: all types that
+ * use `column` have the field in `other`, and no further type uses that one. */
 static bool is_aligned(const struct step_sequence *sequence, uint32_t column, uint32_t field,
                        uint32_t *other)
 {
@@ -40,6 +48,8 @@ static bool is_aligned(const struct step_sequence *sequence, uint32_t column, ui
     return *other != STEP_NO_INDEX;
 }
 
+/* Takes the values of the records that have both columns.  A position moves for each record with
+ * the field, whether or not it has a value in `column`. */
 static void collect(const struct step_sequence *sequence, uint32_t column, uint32_t field,
                     size_t *positions, uint64_t *values, size_t count)
 {
@@ -80,7 +90,8 @@ enum step_status step_gather(const struct step_sequence *sequence, uint32_t colu
 }
 
 /* By type of the block: whether its records have a value in the column; with `pushing`, 2 if they
- * also are or extend that record type.  The caller frees it. */
+ * also are or extend that record type.  The caller frees it.  So what a walk asks of each record is
+ * one look-up by its local type. */
 static uint8_t *types_with(const struct step_sequence *sequence, uint32_t column, uint32_t pushing)
 {
     const struct step_plan *plan = sequence->plan;
@@ -102,7 +113,8 @@ static size_t type_of(const struct step_sequence *sequence, size_t i)
     return sequence->type_count > 1 ? sequence->types[i] : 0;
 }
 
-/* Processes record by record.  Returns how many bits were written. */
+/* Processes record by record.  Returns how many bits were written.  Words are complete before they
+ * are stored. */
 static size_t fill_some(const struct step_sequence *sequence, const uint8_t *types, size_t count,
                         uint64_t *pushes)
 {
@@ -123,7 +135,8 @@ static size_t fill_some(const struct step_sequence *sequence, const uint8_t *typ
     return n;
 }
 
-/* The case that every record has a value: `count` of them, of several types. */
+/* The case that every record has a value: `count` of them, of several types.  Without a branch in
+ * it, the compiler can make the inner loop fast. */
 static size_t fill_all(const struct step_sequence *sequence, const uint8_t *types, size_t count,
                        uint64_t *pushes)
 {
@@ -147,6 +160,9 @@ static size_t fill_pushes(const struct step_sequence *sequence, const uint8_t *t
     return (all ? fill_all : fill_some)(sequence, types, count, pushes);
 }
 
+/* The value is taken before the record's own value of the other column counts: a reader that
+ * decodes in order knows only what came before.  If the other column is absent in the block, all
+ * are 0. */
 static void fill_latest(const struct step_sequence *sequence, const uint8_t *mine,
                         const uint8_t *others, const struct step_series *values, size_t count,
                         uint64_t *latest)

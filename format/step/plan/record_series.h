@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Series: for each value of a column, facts about its own record or other records of the block. */
+/* Series: for each value of a column, facts about its own record or other records of the block.
+ * Transforms know nothing of records; a series tells them what they need, one entry for each value.
+ * Writers and readers make the same series with the same functions, from the types of the records
+ * and from columns that are known. */
 #ifndef FORMAT_STEP_PLAN_RECORD_SERIES_H
 #define FORMAT_STEP_PLAN_RECORD_SERIES_H
 
 #include "format/step/plan/plan.h"
 
-/*
- * Series for `given`: for each value of one column, the value of another field of the same record.
- */
+/* Series for `given`: for each value of one column, the value of another field of the same
+ * record. */
 
 /* The records of a block: their types as numbers local to the block, and the record type of each
  * number.  `columns` has the values of all known columns, by number in the plan. */

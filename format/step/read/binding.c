@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matches two definitions, record by record and slot by slot. */
+/*
+ * Matches two definitions, record by record and slot by slot.
+ *
+ * A program is compiled with one version of a definition and reads files of others.  Records and
+ * fields are matched by name, so that a later version may add fields and records, and put them in
+ * another order.  A record that the program does not know is read as its nearest ancestor that it
+ * knows, which the paper's inheritance is for (section 2). Where both have the same slots in the
+ * same places, which is the usual case, a view of the file's record is used as it is.
+ */
 #include "steptrace/binding.h"
 
 #include <stdlib.h>
@@ -10,7 +18,8 @@
 
 static bool same_layout(const struct step_binding *binding, uint32_t ours, uint32_t theirs);
 
-/* Returns true if a value of the file's field can be read as one of ours. */
+/* Returns true if a value of the file's field can be read as one of ours.  A field of the same name
+ * but of another kind is treated as absent, since its bits would mean something else. */
 static bool fits(const struct step_binding *binding, const struct step_field *ours,
                  const struct step_field *theirs)
 {

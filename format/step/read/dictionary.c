@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader's dictionaries: entries by record type and identifier. */
+/*
+ * The reader's dictionaries: entries by record type and identifier.
+ *
+ * Entries come in blocks, each with consecutive identifiers, in ascending order.  Damage leaves
+ * gaps: the entries of a lost block are unknown, and identifiers of later ones must not move.  So
+ * blocks are kept as parts with their first identifier, and a look-up is a binary search; if few
+ * identifiers are missing, which is nearly always so, a table makes it one load.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +141,8 @@ out:
     return status;
 }
 
+/* A hostile file can define an entry with a huge identifier: a table is made only if at least half
+ * of it would be used. */
 static void make_table(struct step_dictionary *dictionary, size_t slot_count)
 {
     uint64_t end = end_of(dictionary);

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the blocks of a file: by its index, or by walking from header to header. */
+/*
+ * Finds the blocks of a file: by its index, or by walking from header to header.
+ *
+ * The order of trust is: footer, index, headers, search.  A footer that agrees with the length of
+ * the file proves that the writer came to the end; the index must then fill the file without a gap.
+ * If either does not hold, nothing of it is used, and the walk looks at each header in its place.
+ * Where there is none, the walk searches for the next one.  So a file of which any part is gone is
+ * still read from the rest, in the order of the file, dictionaries before the data that needs them.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -27,7 +35,10 @@ static bool footer_at(struct step_reader *reader, const struct step_byte_source 
            step_footer_unpack(bytes, index_offset, file_bytes);
 }
 
-/* Returns the next position from `offset` on with a valid block header, or the source's size. */
+/* Returns the next position from `offset` on with a valid block header, or the source's size.  The
+ * magic only nominates a place: its 4 bytes occur by chance, or in a string of the trace.  The
+ * checksum of the header decides.  A magic that crosses the end of a piece is looked at in the same
+ * way, since the header is read by itself. */
 static uint64_t search(struct step_reader *reader, const struct step_byte_source *source,
                        uint64_t offset)
 {
@@ -56,7 +67,9 @@ static uint64_t search(struct step_reader *reader, const struct step_byte_source
     return source->size;
 }
 
-/* Reads the summary of a block and registers it. */
+/* Reads the summary of a block and registers it.  The summary of a data block is checked by its own
+ * checksum, so that the payload need not be read now: opening a large trace without an index reads
+ * its headers and summaries only. */
 static enum step_status visit_found(struct step_reader *reader,
                                     const struct step_byte_source *source, uint64_t offset,
                                     const struct step_block_header *header,
@@ -93,6 +106,9 @@ static enum step_status note_rest(struct step_reader *reader, const struct step_
     return step_reader_note(reader, source->base + offset, length, "%s", what);
 }
 
+/* A header whose block would pass the end of the file is either that of the last, cut block, or
+ * bytes are missing in the middle.  A search decides: if another header follows, its blocks are
+ * read. */
 enum step_status step_reader_walk(struct step_reader *reader, const struct step_byte_source *source,
                                   uint64_t offset, struct step_error *error)
 {
@@ -126,6 +142,8 @@ enum step_status step_reader_walk(struct step_reader *reader, const struct step_
     return status;
 }
 
+/* The file grows while it is read, so an incomplete block at its end is no damage: the walk waits
+ * there and goes on when more has come. */
 enum step_status step_reader_walk_on(struct step_reader *reader, struct step_error *error)
 {
     const struct step_byte_source *file = &reader->file;
@@ -175,7 +193,9 @@ static bool next_entry(struct step_cursor *index, uint64_t expected_offset,
            step_cursor_bytes(index, header->summary_bytes, summary);
 }
 
-/* Returns true if the blocks in the index fill the file from the file header to the index. */
+/* Returns true if the blocks in the index fill the file from the file header to the index.  So an
+ * index can neither leave a block out nor name one twice, and it needs no trust beyond its
+ * checksum. */
 static bool index_is_good(const uint8_t *bytes, size_t length, uint64_t count,
                           uint64_t index_offset)
 {
@@ -214,6 +234,8 @@ static bool load_index(struct step_reader *reader, uint64_t *count, uint64_t *in
                                    NULL) == STEP_STATUS_OK;
 }
 
+/* Checks all of the index before the first block is visited: a visit cannot be undone, and the walk
+ * would register the blocks a second time. */
 bool step_reader_use_index(struct step_reader *reader, enum step_status *status,
                            struct step_error *error)
 {

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader's blocks: registered when the trace is opened, loaded on demand. */
+/*
+ * The reader's blocks: registered when the trace is opened, loaded on demand.
+ *
+ * Blocks of properties, dictionaries and ranges are read at once, as everything else refers to
+ * them, and they are small.  Data blocks are only listed, with what their headers and summaries
+ * say.  What is wrong with a block is noted as damage and costs that block alone; only lack of
+ * memory and a failure to read end the work (is_damage()).
+ */
 #include "steptrace/reader.h"
 
 #include <inttypes.h>
@@ -140,6 +147,7 @@ enum step_status step_reader_visit(struct step_reader *reader,
     return status;
 }
 
+/* A block may be loaded many times.  Its damage is noted once. */
 static void note_load(struct step_reader *reader, struct step_block_entry *entry,
                       const struct step_block_gap *gap, enum step_status status,
                       const struct step_error *error)
@@ -165,6 +173,8 @@ static void explain_limit(const struct step_reader *reader, struct step_error *e
                    step_reader_room(reader));
 }
 
+/* The memory limit is what the reader has left beside its dictionaries and the caller's other
+ * blocks.  A block that is refused for their sake would fit alone, and the message says so. */
 static enum step_status load(struct step_reader *reader, size_t i,
                              const struct step_block_request *request, uint64_t held,
                              struct step_block **block, struct step_error *error)

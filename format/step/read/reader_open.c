@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens a trace: reads its header, its definition, and then its blocks. */
+/*
+ * Opens a trace: reads its header, its definition, and then its blocks.
+ *
+ * Without a definition no block can be read, so it has three chances: the block after the file
+ * header, its copy at the end, and a text that the caller provides.  The file header itself is
+ * needed for nothing but the version: if it is damaged and a definition follows, the file is read
+ * all the same, and the damage is noted.
+ */
 #include "steptrace/reader.h"
 
 #include <stdio.h>
@@ -25,7 +32,8 @@ static enum step_status take_definition(struct step_reader *reader, struct step_
     return status;
 }
 
-/* Parses the definition in a block. */
+/* Parses the definition in a block.  Whatever is wrong with the text is damage of the file, since
+ * no writer makes such a definition; lack of memory is not. */
 static enum step_status parse_definition(struct step_reader *reader, uint64_t offset,
                                          const struct step_block_header *header,
                                          struct step_error *error)
@@ -142,6 +150,8 @@ static enum step_status check_file_header(struct step_reader *reader, struct ste
                               : "the file header is damaged: was the file transferred as text?");
 }
 
+/* The plan comes after the definition, and blocks after the plan: dictionaries are decoded as they
+ * are found. */
 enum step_status step_reader_read_file(struct step_reader *reader, struct step_error *error)
 {
     enum step_status status = step_block_reader_init(&reader->blocks, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Provenance: reads blocks of properties, and returns their values by key. */
+/* Provenance: reads blocks of properties, and returns their values by key.  A later value replaces
+ * an earlier one, so a writer can state at the end what it did not know at the start. */
 #include "steptrace/reader.h"
 
 #include <stdlib.h>

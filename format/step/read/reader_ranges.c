@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the block of field ranges, and attaches the ranges to the data blocks that it describes. */
+/*
+ * Reads the block of field ranges, and attaches the ranges to the data blocks that it describes.
+ *
+ * Ranges only save work: a reader that looks for some values passes over blocks that cannot have
+ * them.  So a range of a block that is not there is skipped, and a file without ranges is read as
+ * well.
+ */
 #include "format/step/read/reader_internal.h"
 
 /* Returns the data block at that offset of the source, or NULL. */

@@ -4,6 +4,8 @@
 #include "format/step/read/reader_internal.h"
 #include "format/step/rows/row_read.h"
 
+/* The limit grows with the stored bytes.  A file of a few hundred bytes cannot ask for gigabytes,
+ * while a large trace of many threads, whose blocks overlap in time, gets what it needs. */
 uint64_t step_reader_room(const struct step_reader *reader)
 {
     const struct step_block_reader *blocks = &reader->blocks;

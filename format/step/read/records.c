@@ -2,9 +2,18 @@
 /*
  * Merges streams into one order: a heap with one queue per stream.  A block is loaded when its
  * earliest record is next, so only streams that overlap in time are in memory together, and their
- * sum has a limit (step_reader_room()).  If records may have to wait for others of the same tick,
+ * sum has a limit (step_reader_room()). If records may have to wait for others of the same tick,
  * all queues with records at that tick are taken out of the heap (`tied`), and the rules determine
  * which one proceeds.
+ *
+ * Within a stream nothing is sorted: a stream is in order already, as one thread wrote it.  So the
+ * merge needs only the first record of each queue, and the heap finds the earliest in steps that
+ * grow with the logarithm of the number of streams.
+ *
+ * Between threads only the clock orders records, and a tick of it has many.  At equal times the
+ * order is by rank and stream: arbitrary, but the same in each run.  Where that is not enough, as
+ * for an object that one thread makes and another uses in the same tick, the caller's rules decide
+ * by what they know (`waits`).
  */
 #include "steptrace/records.h"
 
@@ -14,7 +23,9 @@
 #include "format/core/no_memory.h"
 #include "format/step/read/reader_internal.h"
 
-/* Up to this many queues at one tick, all of them waiting, are released one by one. */
+/* Up to this many queues at one tick, all of them waiting, are released one by one.  Each look at a
+ * queue is a call of the rules; with a thousand threads in a tick that wait for an object which no
+ * record makes, looking at all of them for each record would take the square of their number. */
 enum { TIE_PATIENCE = 64 };
 
 /* A larger decoded block is not kept for reuse. */
@@ -59,7 +70,8 @@ struct step_records {
 /* ---- the heap ---- */
 
 /* A queue that is not loaded precedes others of its tick, because its front is needed to decide the
- * order at that tick. */
+ * order at that tick: its time is that of the block's header, a lower limit, and its rank is
+ * unknown. */
 static bool goes_before(const struct queue *a, const struct queue *b)
 {
     if (a->front.time != b->front.time)
@@ -98,6 +110,7 @@ static void push(struct step_records *records, struct queue *queue)
     records->order[at] = queue;
 }
 
+/* The last queue takes the place of the first, and sinks. */
 static struct queue *pop(struct step_records *records)
 {
     struct queue *top = records->order[0];
@@ -157,7 +170,10 @@ static void let_go(struct step_records *records, struct step_block *block)
     step_block_destroy(block);
 }
 
-/* Returns the spare block for the next one, unless it is much too large; else NULL. */
+/* Returns the spare block for the next one, unless it is much too large; else NULL. A block that is
+ * done lends its memory to the next, which is usually about as large.  Without that, each block
+ * would be allocated and returned to the system anew; but a large block kept for small ones would
+ * waste what other streams need. */
 static struct step_block *take_spare(struct step_records *records,
                                      const struct step_block_info *next)
 {
@@ -202,7 +218,9 @@ static void advance(struct step_records *records, struct queue *queue)
     leave_block(records, queue);
 }
 
-/* Loads the queue's next block; a damaged one is skipped and recorded by the reader. */
+/* Loads the queue's next block; a damaged one is skipped and recorded by the reader.  The memory of
+ * the blocks that are loaded already limits this one.  A lack of memory or a failure to read ends
+ * the merge, in contrast: skipping would lose blocks that are there. */
 static enum step_status load(struct step_records *records, struct queue *queue,
                              struct step_error *error)
 {
@@ -233,7 +251,8 @@ static enum step_status load(struct step_records *records, struct queue *queue,
 
 /* ---- starting ---- */
 
-/* Makes a queue for each stream. */
+/* Makes a queue for each stream.  The blocks are sorted by stream once; a queue is a part of that
+ * array. */
 static bool make_queues(struct step_records *records)
 {
     size_t count = step_reader_block_count(records->reader);
@@ -329,7 +348,8 @@ void step_records_destroy(struct step_records *records)
 /* ---- ties ---- */
 
 /* Loads what is needed to know the heap's first record.  Afterwards it has a front, or the heap is
- * empty. */
+ * empty.  A block may turn out to begin later than its header says, if its first records are not
+ * wanted: the queue then sinks, and another may have to be loaded. */
 static enum step_status load_first(struct step_records *records, struct step_error *error)
 {
     while (records->order_count > 0 && records->order[0]->block == NULL) {
@@ -341,6 +361,8 @@ static enum step_status load_first(struct step_records *records, struct step_err
     return STEP_STATUS_OK;
 }
 
+/* The second and third of the heap are the children of the first: no other queue can be earlier
+ * than both.  So most records are recognised as alone in their tick by two comparisons. */
 static bool first_is_alone(const struct step_records *records)
 {
     uint64_t time = records->order[0]->front.time;
@@ -348,7 +370,9 @@ static bool first_is_alone(const struct step_records *records)
            (records->order_count < 3 || records->order[2]->front.time > time);
 }
 
-/* Moves all queues with a front at the heap's first tick to `tied`. */
+/* Moves all queues with a front at the heap's first tick to `tied`. Blocks that begin at that tick
+ * are loaded for it.  Afterwards nothing of the tick is left in the heap, so the rules see all
+ * records that could be waited for. */
 static enum step_status collect_ties(struct step_records *records, struct step_error *error)
 {
     records->tie_time = records->order[0]->front.time;
@@ -362,7 +386,9 @@ static enum step_status collect_ties(struct step_records *records, struct step_e
     }
 }
 
-/* Returns the tied queue that proceeds: the first of the lowest rank that need not wait. */
+/* Returns the tied queue that proceeds: the first of the lowest rank that need not wait.  If all
+ * wait, the first proceeds nevertheless: what they wait for is not in the trace, or two wait for
+ * each other, and a merge must end. */
 static struct queue *choose_tied(const struct step_records *records)
 {
     size_t first = 0;
@@ -469,7 +495,8 @@ enum step_status step_records_next(struct step_records *records, struct step_rec
     }
 }
 
-/* Fills `error` with the next damage that was not reported; OK if there is none. */
+/* Fills `error` with the next damage that was not reported; OK if there is none.  A caller thus
+ * hears of damage between the records where it is, once. */
 static enum step_status report_damage(struct step_records *records, struct step_error *error)
 {
     const struct step_reader *reader = records->reader;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selects records by name. */
+/* Selects records by name.  A name stands for the record and all that extend it, so that a consumer
+ * written for `Event` sees the events that were defined later; and with maps for records that can
+ * be converted to it. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Meta-records in rows: records whose values are interrupted by changes of policy.
+ * Meta-records in rows: records whose values are interrupted by changes of policy (STEP paper,
+ * section 3.2).
  *
  *     0, number of changes, { values before it, the change }..., the other values
  *
+ * A change cannot stand before the record, or its first values would be read under the new policy.
  * A change is itself a record, a meta-event, with the fields `encoder` (encoded `default`) and, for
- * some, `bytes`.  It may in turn be a meta-record, with changes of the encoder of its own field.
+ * some, `bytes`. It may in turn be a meta-record, with changes of the encoder of its own field.
  */
 #ifndef FORMAT_STEP_ROWS_META_H
 #define FORMAT_STEP_ROWS_META_H

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads meta-events: the changes of policy in a meta-record, which must agree with the policies in
- * the block's directory. */
+/*
+ * Reads meta-events: the changes of policy in a meta-record, which must agree with the policies in
+ * the block's directory.
+ *
+ * step_row_settle() calls this before each value.  `until` counts the values that pass before the
+ * next change; several changes may stand before one value.  A change is applied to an encoder as
+ * soon as it is read, so the value after it is decoded in the state that the writer had.
+ */
 #include "format/step/rows/row_read.h"
 
 static const char cut[] = "the bytes end too early";

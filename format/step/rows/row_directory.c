@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* State of reading rows, kept from block to block, and the directory of a block's encoders. */
+/*
+ * State of reading rows, kept from block to block, and the directory of a block's encoders.
+ *
+ * The directory has the policy of each encoder as text, as a definition would have it.  So the
+ * bytes can be read without knowing how the writer derived the policy, and by a reader that derives
+ * another one from the same attributes.
+ */
 #include <stdlib.h>
 
 #include "format/step/plan/record_series.h"
@@ -64,7 +70,8 @@ static enum step_status read_policy(struct step_row_reading *reading, uint32_t i
                               (int) (unknown_length < 40 ? unknown_length : 40), unknown);
 }
 
-/* The target of `given` must precede the field. */
+/* The target of `given` must precede the field: only then has its value of the same record been
+ * read. */
 static bool read_given(struct step_row_reading *reading, uint32_t index, bool *hashed)
 {
     const struct step_plan *plan = reading->decoding->plan;

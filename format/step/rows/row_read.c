@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Decodes blocks of layout ROWS to columns.  All bytes are untrusted.
+ *
+ * Rows are decoded into the same columns that the other layout has, so whatever comes after is
+ * shared.  The numbers of values are not known in advance, as they are with columns: each column
+ * grows as its values come, and `budget` counts what may still be decoded.  It is checked before
+ * each value, since a few bytes can repeat a long string many times.
+ *
+ * The records must agree with the block's summary: each type as often as it is said there, and no
+ * other.
  */
 #include "format/step/rows/row_read.h"
 
@@ -56,7 +64,7 @@ static const char *get_value(struct step_row_reading *reading, uint32_t index, u
     return fault == NULL ? push(reading, &reader->columns[index].data, *value) : fault;
 }
 
-/* Bytes exist twice when they are handed over: in the column, and in the block. */
+/* Bytes exist twice when they are handed over: in the column, and in the block.  Both count. */
 static bool take_bytes(struct step_row_reading *reading, uint64_t length)
 {
     return step_budget_take(&reading->budget, length) && step_budget_take(&reading->budget, length);
@@ -155,8 +163,9 @@ static const char *get_column(struct step_row_reading *reading, const struct ste
 
 static const char *get_node(struct step_row_reading *reading, const struct step_plan_node *node);
 
-/* Reads a numbered value: a stored one, which a change announces, or the number of an earlier
- * one. */
+/* Reads a numbered value: a stored one, which a change announces, or the number of an earlier one.
+ * The change (`spells`) stands before the value's first byte, so changes are applied before it is
+ * known which of the two follows. */
 static const char *get_numbered(struct step_row_reading *reading, const struct step_plan_node *node)
 {
     struct step_row_reader *reader = reading->reader;
@@ -205,7 +214,8 @@ static const char *get_node(struct step_row_reading *reading, const struct step_
     return fault;
 }
 
-/* Reads the start of a record: whether it is a meta-record, and its type. */
+/* Reads the start of a record: whether it is a meta-record, and its type.  A tag of 0 cannot be a
+ * type's number: identifiers begin at 1. */
 static const char *get_type(struct step_row_reading *reading)
 {
     uint64_t record;
@@ -233,6 +243,8 @@ static const char *get_type(struct step_row_reading *reading)
     return NULL;
 }
 
+/* Each change of a meta-record must come before a value: one after the last would be a second
+ * encoding of the same records. */
 static const char *get_record(struct step_row_reading *reading, uint64_t *left)
 {
     const struct step_plan *plan = reading->decoding->plan;
@@ -290,7 +302,9 @@ static enum step_status prepare(struct step_row_reading *reading, uint64_t **lef
     return status;
 }
 
-/* Hands the decoded columns to the block. */
+/* Hands the decoded columns to the block.  They are copied, since the block outlives the reader's
+ * storage; storage that has grown very large is given back.  The bytes of strings pass as a section
+ * that is not compressed, as a column of the other layout would have them. */
 static enum step_status hand_over(struct step_row_reading *reading)
 {
     struct step_decoding *decoding = reading->decoding;

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encodes records as rows: the directory of encoders, the values, and the meta-records around
- * them. */
+/*
+ * Encodes records as rows: the directory of encoders, the values, and the meta-records around them.
+ *
+ * A change of policy must reach the reader after the values before it and before its own value
+ * (paper, section 3.2). A writer knows that there is one only when it encodes the value.  So a
+ * record is encoded in full first, and the changes are noted with their places in the bytes.  If
+ * there are none, which is the usual case, nothing more is done.  Else add_changes() cuts the bytes
+ * at these places and puts the meta-record together.
+ *
+ * Values are taken from columns, which both layouts start from; a position in each says what comes
+ * next.
+ */
 #include "format/step/rows/row_write.h"
 
 #include <stdlib.h>
@@ -65,6 +75,8 @@ static enum step_status list_encoder(struct rowing *rowing, uint32_t index)
               : STEP_STATUS_NO_MEMORY;
 }
 
+/* Encoders are numbered in the order of the directory: meta-events name them by these numbers,
+ * which are small.  The bytes of a string have no encoder; they follow its length. */
 static enum step_status write_directory(struct rowing *rowing)
 {
     const struct step_columns *columns = rowing->columns;
@@ -116,7 +128,9 @@ static uint64_t value_at(const struct rowing *rowing, uint32_t column, size_t po
     return series->values[position * series->step];
 }
 
-/* Returns the key for `given`: the last value of the other field's column. */
+/* Returns what the strategy needs at this value: whether the record pushes (`stack`), or the last
+ * value that the other column had (`age`, `given`). Only values before the current one count, as a
+ * reader has no others. */
 static uint64_t key_of(const struct rowing *rowing, uint32_t index)
 {
     const struct step_plan_column *column = &rowing->plan->columns[index];
@@ -145,7 +159,8 @@ static enum step_status put_column(struct rowing *rowing, uint32_t index, uint64
 }
 
 /* Stores a string whose encoder has a policy, possibly without the common prefix with the previous
- * one. */
+ * one.  The previous one is the last that was stored, not the last that occurred: one that was a
+ * number has left no bytes near. */
 static enum step_status put_given(struct rowing *rowing, uint32_t index, const uint8_t *bytes,
                                   size_t start)
 {
@@ -243,7 +258,9 @@ static enum step_status put_node(struct rowing *rowing, const struct step_plan_n
     return status;
 }
 
-/* Appends a meta-event to writer->rows, as a meta-record if its own encoder changes. */
+/* Appends a meta-event to writer->rows, as a meta-record if its own encoder changes.  That is where
+ * the paper's recursion (section 3.2: meta-meta-events) ends: the inner changes name the one
+ * encoder of the field `encoder` by a plain number, so they need no changes themselves. */
 static enum step_status put_event(struct step_row_writer *writer,
                                   const struct step_row_change *change)
 {
@@ -270,7 +287,9 @@ static enum step_status put_event(struct step_row_writer *writer,
     return ok ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
 }
 
-/* Makes the record that begins at `start` a meta-record. */
+/* Makes the record that begins at `start` a meta-record.  Its bytes are set aside and put back in
+ * segments, with the changes between them.  `values` counts the values of a segment from the change
+ * before, as the reader counts them down. */
 static enum step_status add_changes(struct step_row_writer *writer, size_t start)
 {
     struct step_buffer *out = &writer->rows;
@@ -313,6 +332,7 @@ static enum step_status put_record(struct rowing *rowing)
                                                                 : status;
 }
 
+/* Everything starts anew in each block, but storage is kept.  `most` limits a trial. */
 enum step_status step_row_write(struct step_row_writer *writer, const struct step_columns *columns,
                                 size_t most)
 {

@@ -2,6 +2,10 @@
 /*
  * Encoder for rows: the paper's single stream, in which meta-records carry the changes of policy
  * (STEP paper, section 3.2).
+ *
+ * Rows are one of two layouts.  In columns each field has an entry in the directory and a section
+ * that is compressed alone, which costs more than it saves where a block has few records of many
+ * types.  The writer decides by size (block_write.c).
  */
 #ifndef FORMAT_STEP_ROWS_ROW_WRITE_H
 #define FORMAT_STEP_ROWS_ROW_WRITE_H

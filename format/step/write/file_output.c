@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Output file of a writer, which gets its final name when it is complete. */
+/*
+ * Output file of a writer, which gets its final name when it is complete.
+ *
+ * While it is written its name ends with .part, so that nobody takes a half for the whole, and an
+ * older trace of the name stays until the new one can replace it.  `made` says which file it is:
+ * another file that got the temporary name meanwhile is not renamed.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

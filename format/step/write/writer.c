@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The STEP writer: assigns records to blocks, and decides when to write a block. */
+/*
+ * The STEP writer: assigns records to blocks, and decides when to write a block.
+ *
+ * A block ends for one of four reasons: it has enough records, its stream has taken half of the
+ * memory, all streams together have taken all of it (then the largest goes), or a reader would need
+ * too much memory for it.  Larger blocks compress better; smaller ones lose less when a file is
+ * cut, and let a reader merge more streams.  The definition comes first in the file and, as a copy,
+ * last, so that damage in one place cannot take it.
+ *
+ * The first failure is kept, and later calls return it: a file with a gap in the middle would look
+ * whole.  A record that is refused, in contrast, changes nothing; the writer goes on without it.
+ */
 #include "steptrace/writer.h"
 
 #include <inttypes.h>
@@ -16,9 +27,14 @@ enum { DEFAULT_BLOCK_RECORDS = 250000 };
  * beyond half of it. */
 #define MOST_MEMORY ((size_t) 256 << 20)
 
-/* Limit for the memory that a reader may need for a stream's records, beyond which they become a
- * block.  A nested record adds up to STEP_MAX_RECORD_DECODED.  Readers then accept each block,
- * however small its file is (STEP_MAX_READER_MEMORY). */
+/*
+ * Limit for the memory that a reader may need for a stream's records, beyond which they become a
+ * block.  A nested record adds up to STEP_MAX_RECORD_DECODED. Readers then accept each block,
+ * however small its file is (STEP_MAX_READER_MEMORY).
+ *
+ * Before a nested record a lower limit holds: the record may be so large that with others it would
+ * pass what a reader accepts.
+ */
 #define MOST_DECODED (STEP_MAX_BLOCK_MEMORY / 2)
 #define MOST_DECODED_BEFORE_NESTED (STEP_MAX_BLOCK_MEMORY / 8)
 
@@ -169,6 +185,9 @@ uint32_t step_writer_run_column(const struct step_writer *writer, uint32_t recor
     return fits ? planned->slot_columns[slot] : STEP_NO_INDEX;
 }
 
+/* A run is the fast way for records without checks: the caller writes values where they will be
+ * encoded.  A stream that has nested records cannot have runs until its block is written; `most` is
+ * 0 then, and the caller puts records one by one. */
 enum step_status step_writer_begin_run(struct step_writer *writer, uint64_t number,
                                        const struct step_run_layout *layout, size_t wanted,
                                        struct step_run *run)
@@ -289,8 +308,9 @@ uint64_t step_writer_refused_count(const struct step_writer *writer)
     return writer->refused_count;
 }
 
-/* Writes a copy of the definition, for files in which the first is damaged.  The index block is not
- * in the index; the footer has its position. */
+/* Writes the ranges of fields, a copy of the definition, the index and the footer, in this order.
+ * The index lists all blocks before it; the block of the index is not in the index, and the footer
+ * has its position.  The footer is last: its being there says that all of the rest is. */
 static enum step_status write_end(struct step_writer *writer)
 {
     const struct step_definition *definition = writer->options.definition;
@@ -339,6 +359,7 @@ static enum step_status report_refusals(const struct step_writer *writer, struct
     return writer->refusal.status;
 }
 
+/* A trace that failed is not ended with an index: without one, readers see that it was cut. */
 enum step_status step_writer_close(struct step_writer *writer, struct step_error *error)
 {
     if (!writer->closed && step_writer_flush(writer) == STEP_STATUS_OK)

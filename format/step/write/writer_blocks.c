@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts pending records to blocks, and writes them to the output. */
+/*
+ * Converts pending records to blocks, and writes them to the output.
+ *
+ * Each block is noted for the index as it is written, with the bytes of its header and summary.  So
+ * the index needs no second pass over the file, and says the same as a walk from header to header
+ * would find.
+ */
 #include "format/step/write/writer_internal.h"
 
 /* Limit for storage of all streams, and of a dictionary, that is kept for their next records. */
@@ -71,6 +77,7 @@ static bool note(struct step_buffer *out, const struct step_plan_column *column,
            step_buffer_append_varint(out, range.max - range.min);
 }
 
+/* The number of columns comes before them, so the columns are passed twice. */
 static enum step_status note_ranges(struct step_writer *writer)
 {
     const struct step_columns *columns = writer->columns;
@@ -131,7 +138,9 @@ static enum step_status write_rows(struct step_writer *writer, enum step_block_k
     return status == STEP_STATUS_OK ? step_writer_output_block(writer) : status;
 }
 
-/* Writes properties and dictionary entries, which must precede the data that uses them. */
+/* Writes properties and dictionary entries, which must precede the data that uses them.  An entry
+ * is given its number when it is defined, and a record may use the number at once, in any stream:
+ * hence all dictionaries go out before any block of data. */
 enum step_status step_writer_pending(struct step_writer *writer)
 {
     enum step_status status = STEP_STATUS_OK;
@@ -166,6 +175,8 @@ void step_writer_count_memory(struct step_writer *writer, struct step_stream *st
     stream->memory = memory;
 }
 
+/* Storage is kept for the stream's next records, as they will need as much, unless all streams
+ * together keep too much. */
 enum step_status step_writer_flush_rows(struct step_writer *writer, struct step_stream *stream)
 {
     if (stream->rows.record_count == 0)

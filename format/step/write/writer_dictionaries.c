@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries of dictionaries: limits for pending ones, and for the memory that readers need for
- * them. */
+/*
+ * Entries of dictionaries: limits for pending ones, and for the memory that readers need for them.
+ *
+ * A reader keeps all entries for as long as it is open, since any record may name any of them.  So
+ * their sum has a limit for the whole file, which the writer reckons as the reader will, and
+ * refuses entries beyond it.  A refused entry has the id 0, which stands for none.
+ */
 #include <inttypes.h>
 
 #include "format/step/write/writer_internal.h"

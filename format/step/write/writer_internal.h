@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internal state and functions of the writer, shared by its files. */
+/*
+ * Internal state and functions of the writer, shared by its files.
+ *
+ * Records of each stream wait until there are enough for a block; so do dictionary entries and
+ * properties.  The one rule of order is that entries and properties go out before any data block
+ * that may use them (step_writer_pending()): a reader that has a block can resolve all its
+ * identifiers, even if the file ends there.
+ */
 #ifndef FORMAT_STEP_WRITE_WRITER_INTERNAL_H
 #define FORMAT_STEP_WRITE_WRITER_INTERNAL_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The streams of a writer, indexed by number. */
+/* The streams of a writer, indexed by number.  Records mostly come in succession from one stream,
+ * so the last one is looked at first. */
 #include "format/step/write/writer_internal.h"
 
 #include <stdlib.h>

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start and end of each call of the writer: checks its status, accepts or refuses a record. */
+/*
+ * Start and end of each call of the writer: checks its status, accepts or refuses a record.
+ *
+ * There are two kinds of failure.  A record that violates its definition is refused, counted, and
+ * reported at the end; the trace is right without it.  A failure of memory or output ends the
+ * trace.
+ */
 #include "format/step/write/writer_internal.h"
 
 enum step_status step_writer_keep(struct step_writer *writer, enum step_status status,

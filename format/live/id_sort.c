@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sorts object ids.  Most ids of a collection are young and thus close together, so a bitmap sorts
+/*
+ * Sorts object ids.  Most ids of a collection are young and thus close together, so a bitmap sorts
  * them in one pass.  If they are not, or one occurs twice: least-significant-digit radix sort over
- * the digits in which they differ. */
+ * the digits in which they differ.
+ *
+ * A collection of a large heap may free tens of millions of objects, and while the drain sorts
+ * them, the program's threads fill the ring.  Both ways take time proportional to their number,
+ * where qsort() would compare each about 25 times.
+ */
 #include "format/live/id_sort.h"
 
 #include <stdbool.h>
@@ -34,7 +40,9 @@ static void range_of_ids(const uint64_t *ids, size_t count, uint64_t *least, uin
     }
 }
 
-/* Returns false with only `bits` changed if the ids do not suit a bitmap. */
+/* Returns false with only `bits` changed if the ids do not suit a bitmap: it has as many bits as
+ * the ids span, and must fit into the scratch memory, that is, 64 bits an id at most.  Fewer bits
+ * set than ids means that some id occurs twice, which a bitmap would lose. */
 static bool sort_by_bits(uint64_t *ids, uint64_t *bits, size_t count)
 {
     uint64_t least, most;

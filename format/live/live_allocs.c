@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decodes raw records of native programs to STEP records, by a table with one row for each raw
- * kind. */
+/*
+ * Decodes raw records of native programs to STEP records, by a table with one row for each raw
+ * kind.
+ *
+ * It follows the same rules as live_decoder.c: state begins anew with each chunk, and records that
+ * the trace file has are passed over by their number.  There are fewer kinds, no deaths to sort,
+ * and no windows.
+ */
 #include "format/live/live_allocs.h"
 
 #include <stdio.h>
@@ -264,7 +270,7 @@ static enum step_status take_free(const struct allocs_raw *raw)
     return put(raw, slots);
 }
 
-/* The two addresses show the outcome. */
+/* The two addresses show the outcome: which of the two is NULL, and whether the block has moved. */
 static enum step_status take_realloc(const struct allocs_raw *raw)
 {
     uint64_t old_address = raw->words[2], new_address = raw->words[3];
@@ -307,7 +313,8 @@ size_t live_allocs_record_words(uint64_t word)
 }
 
 /* Returns true if the last of a realloc's own records, the allocation, is after the end.  They
- * follow it in the same chunk. */
+ * follow it in the same chunk.  A realloc frees and allocates in one call; if its allocation is
+ * lost, so is its own record, and the free that is left is what happened to the old address. */
 static bool ends_too_late(const struct live_allocs_decoder *decoder, const uint64_t *words,
                           size_t count)
 {

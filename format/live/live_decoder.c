@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decodes raw records of Java programs to STEP records, by a table with one row for each raw
- * kind. */
+/*
+ * Decodes raw records of Java programs to STEP records, by a table with one row for each raw kind.
+ *
+ * A record goes through the same steps in each case: its length, its time, its number in the
+ * stream, then the function of its row.  Only two kinds leave this path, as they are nearly all of
+ * the records: runs of method events and allocations (live_runs.c), and frees (live_frees.c).
+ */
 #include "format/live/live_decoder.h"
 
 #include <stdlib.h>
@@ -34,6 +39,11 @@ void live_decoder_destroy(struct live_decoder *decoder)
     free(decoder);
 }
 
+/* The drain gives a chunk back to the ring when its records are final in the trace file; until then
+ * a crash leaves them in the live file.  For most streams that is the number of records written.  A
+ * batch of frees is sorted before it is written, so the part of it that is in the file says nothing
+ * about which raw records these were: the batch counts when all of it is there.  The same holds for
+ * records that a constructor's window has put in another order. */
 uint64_t live_decoder_settled(void *user, uint64_t stream, uint64_t written)
 {
     struct live_decoder *decoder = user;
@@ -101,6 +111,8 @@ bool live_record_is_event(uint64_t word)
     return kind < STEP_LIVE_KIND_COUNT && rows[kind].is_event;
 }
 
+/* Lengths come from the file, which may be damaged or from an attacker: one beyond any text of the
+ * agent's is no record.  A record that is cut by the end of the input is waited for (0). */
 size_t live_record_words(const uint64_t *words, size_t count)
 {
     uint32_t kind = live_kind(words[0]);
@@ -121,6 +133,8 @@ size_t live_record_words(const uint64_t *words, size_t count)
     return total <= count ? total : 0;
 }
 
+/* A short record has the ticks since the stamp before it in the chunk; the first of a chunk is
+ * never short. */
 static uint64_t stamp_of(struct stream_state *state, enum stamp_form form, uint64_t word)
 {
     uint64_t payload = word >> STEP_LIVE_KIND_BITS;
@@ -134,7 +148,8 @@ void live_decoder_end_at_death(struct live_decoder *decoder)
     decoder->ends_at_death = true;
 }
 
-/* Also notes the death itself. */
+/* Also notes the death itself.  When the JVM ends, the agent stops waiting for the other threads.
+ * What they wrote after that is there from some and not from others, so all of it is left out. */
 static bool is_after_death(struct live_decoder *decoder, uint32_t kind, uint64_t ticks)
 {
     if (kind == STEP_LIVE_VM_DEATH && decoder->ends_at_death)
@@ -142,6 +157,9 @@ static bool is_after_death(struct live_decoder *decoder, uint32_t kind, uint64_t
     return decoder->death_ticks != 0 && ticks > decoder->death_ticks;
 }
 
+/* A record that is not written must still change the state as if it were: the number of the last
+ * object, the number of the next record.  Of the global stream, records that the trace file has are
+ * passed over here; others count theirs in put_event(), as a window may hold them. */
 static enum step_status take_record(struct live_decoder *decoder, uint64_t stream,
                                     struct stream_state *state, const uint64_t *words, size_t count)
 {
@@ -210,6 +228,8 @@ static enum step_status close_all_windows(struct live_decoder *decoder)
     return status;
 }
 
+/* A batch whose end is missing gets the time of the last free (`stamp`), or that of the latest
+ * record if that is later: no object may die before it was used. */
 enum step_status live_decoder_finish(struct live_decoder *decoder, uint64_t stamp)
 {
     enum step_status status = close_all_windows(decoder);

@@ -2,6 +2,15 @@
 /*
  * Decoder for raw records of the live buffers to records of a STEP writer, used by the agent's
  * drain thread, and by recovery after the traced process died.
+ *
+ * Probes write what is cheapest for them: a word or two, with times relative to the record before,
+ * and a number for an object that follows the one before.  The decoder turns that into records of
+ * the definition.  Its state within a chunk is only what the chunk itself has said since its start
+ * (live_streams_begin()), so that a reader can begin with any chunk.
+ *
+ * Recovery must produce exactly what the drain would have.  So both use this decoder, and records
+ * are identified by their number in the stream: what the trace file already has is decoded for its
+ * effect on the state, but not written again.
  */
 #ifndef FORMAT_LIVE_LIVE_DECODER_H
 #define FORMAT_LIVE_LIVE_DECODER_H

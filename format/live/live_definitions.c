@@ -6,7 +6,9 @@
 /* Slots are in the order of format/definitions/java.step, which live_recover.c checks. */
 
 /* Adds the entry if it is the next of its dictionary; existing entries are skipped, a gap is
- * damage. */
+ * damage.  Definitions are written under a lock before they are used, so in an undamaged stream
+ * their numbers ascend by one.  A gap would give all later entries the wrong number, and their uses
+ * another meaning. */
 static enum step_status define(const struct raw *raw, uint32_t record, const uint64_t *slots)
 {
     struct step_writer *writer = raw->decoder->streams.writer;
@@ -101,7 +103,8 @@ static const struct {
     [STEP_LIVE_GIVEN_UP] = {STEP_LIVE_GIVEN_UP_BYTES, live_take_given_up},
 };
 
-/* record_words() has checked that it is complete. */
+/* live_record_words() has checked that it is complete.  Each fact has its least length here, as its
+ * function reads words without looking. */
 enum step_status live_take_fact(const struct raw *raw)
 {
     uint64_t fact = raw->words[1];

@@ -188,7 +188,8 @@ enum step_status live_take_constructed(const struct raw *raw)
     return raw->words[1] >> 63 != 0 ? live_close_window(raw) : STEP_STATUS_OK;
 }
 
-/* Waiting records belong to the previous thread, so they are written first. */
+/* Waiting records belong to the previous thread, so they are written first: their constructors can
+ * no longer return in this stream. */
 enum step_status live_take_thread_switch(const struct raw *raw)
 {
     enum step_status status = live_close_window(raw);

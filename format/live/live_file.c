@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the chunks of a live file.  The file is read, not mapped, and none of it is trusted. */
+/*
+ * Finds the chunks of a live file.  The file is read, not mapped, and none of it is trusted.
+ *
+ * A mapping of a file that another process truncates would end the reader by SIGBUS; a read that
+ * comes back short is only damage.
+ */
 #include "format/live/live_file.h"
 
 #include <errno.h>
@@ -75,7 +80,8 @@ static bool read_header(struct live_file *file)
 }
 
 /* For a copy: returns true if the program has ended, so that only its last copy is still in
- * progress.  Its process id is valid in this PID namespace if the copier's is. */
+ * progress.  Its process id is valid in this PID namespace if the copier's is: the lock says who
+ * the copier is here, and the header says who it is for the copier. */
 static bool is_ending(struct live_file *file, pid_t owner)
 {
     if (file->header.copy_state == STEP_LIVE_COPY_NONE || !read_header(file))
@@ -85,6 +91,9 @@ static bool is_ending(struct live_file *file, pid_t owner)
             kill((pid_t) file->header.process_id, 0) != 0 && errno == ESRCH);
 }
 
+/* The lock on the file distinguishes a living process from a dead one: the kernel releases it
+ * however the process ends.  A process id alone could by now be another process's.  The header is
+ * read again after the lock is gone, since the last copy changes it. */
 enum step_status live_file_check_owner(struct live_file *file)
 {
     pid_t owner;
@@ -134,6 +143,8 @@ static enum step_status note_chunk(struct live_file *file, uint64_t offset,
     return STEP_STATUS_OK;
 }
 
+/* Chunks follow each other, each as long as its header says.  Where a header is damaged its length
+ * is, too, so the search goes on page by page: chunks begin at pages. */
 enum step_status live_file_find_chunks(struct live_file *file)
 {
     uint64_t offset = STEP_LIVE_PAGE;

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decodes raw records of frees: one sorted batch for each collection. */
+/*
+ * Decodes raw records of frees: one sorted batch for each collection.
+ *
+ * A collection's frees come in the order in which the agent finds them.  In the trace they are in
+ * order of objects, as ascending numbers have small differences.  Nothing is lost by sorting, as
+ * all of them have the same time, that of the collection's end, which is known only when the batch
+ * ends.
+ *
+ * The order is a function of the batch alone.  So when recovery sorts the batch again, it can skip
+ * as many as the trace file has, and continues with the right one.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +31,8 @@ static bool is_free(uint64_t word)
     return live_kind(word) == STEP_LIVE_FREE_OBJECT;
 }
 
+/* Takes all frees in a row.  A word may stand for many objects with consecutive numbers; `objects`
+ * counts each of them, as record numbers do. */
 enum step_status live_hold_frees(struct free_batch *frees, const uint64_t *words, size_t count,
                                  size_t *taken)
 {
@@ -69,8 +81,9 @@ static enum step_status put_runs(struct live_decoder *decoder, const uint64_t *i
     return status;
 }
 
-/* Sorts by object; those of earlier files are the last. Ids without runs are sorted as they are,
- * which is faster; with runs, the counts go below the ids. */
+/* Sorts by object; those of earlier files are the last, since their mark is a higher bit.  Ids
+ * without runs are sorted as they are, which is faster; with runs, the counts go below the ids, so
+ * that the first object decides. */
 static enum step_status sort_runs(struct free_batch *frees)
 {
     bool has_runs = frees->objects != frees->count;
@@ -128,7 +141,8 @@ static void pass_objects(struct run_place *place, uint64_t passed)
     place->object = passed;
 }
 
-/* Sorts the batch and writes it; the part that the trace file already has is skipped. */
+/* Sorts the batch and writes it; the part that the trace file already has is skipped.
+ * `next_record` counts the whole batch by now, so its first number is that less its objects. */
 enum step_status live_put_frees(struct live_decoder *decoder, struct stream_state *state,
                                 uint64_t ticks)
 {

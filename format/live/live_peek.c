@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the records of a running program that are not in its trace yet. */
+/*
+ * Reads the records of a running program that are not in its trace yet.
+ *
+ * The program goes on writing while its chunks are read.  A chunk is copied and then looked at
+ * again: if stream and order are the same and its end has not moved back, it was not handed on
+ * meanwhile, and the words below the end that was read first were whole all the time (is_same()).
+ * Otherwise the chunk is left out: its records are in the trace file by then, or in the next look.
+ * The file's lock is ignored, and no state is kept from one look to the next.
+ */
 #include <stdlib.h>
 
 #include "format/live/live_allocs.h"
@@ -23,7 +31,9 @@ static int by_place(const void *left, const void *right)
     return (a->head.order > b->head.order) - (a->head.order < b->head.order);
 }
 
-/* Keeps only the chunks with records that the trace lacks. */
+/* Keeps only the chunks with records that the trace lacks.  A chunk of which the next one of its
+ * stream begins with a record that the trace has is done.  Chunks of the global stream are all
+ * kept: their definitions are needed, whatever the trace has of their events. */
 static void choose_chunks(struct peek *peek)
 {
     struct live_file *file = &peek->file;

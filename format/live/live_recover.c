@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recovers the records that a dead process left in its live file into a writer.  The file is read,
- * not mapped, and none of it is trusted. */
+/*
+ * Recovers the records that a dead process left in its live file into a writer.  The file is read,
+ * not mapped, and none of it is trusted.
+ *
+ * The process may have been killed between any two of its stores.  The file is valid nevertheless,
+ * because a probe publishes a record by moving the chunk's end (`used`) after its words.  So what
+ * is below the end is whole.  What recovery adds is bookkeeping: which chunks belong to which
+ * stream in which order, and which of their records the trace file has already.
+ */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +35,8 @@ static bool is_alike(const struct step_field *theirs, const struct step_field *o
 /* Returns true if all record types of the trace's definition that this library knows are as the
  * library knows them.  The decoders write records by these numbers and slots, so only then may a
  * live file be decoded into a writer with that definition.  (The last types may be missing: the
- * writer refuses those records.) */
+ * writer refuses those records.) A live file beside a trace of another definition would otherwise
+ * become records that nobody wrote. */
 static bool schema_fits(const struct step_definition *theirs, const struct step_definition *ours)
 {
     for (size_t i = 0; i < ours->record_count && i < theirs->record_count; i++) {
@@ -43,7 +51,8 @@ static bool schema_fits(const struct step_definition *theirs, const struct step_
 }
 
 /* The global stream comes first, because others use its definitions; the frees last, because a
- * batch that was cut gets the latest time of all. */
+ * batch that was cut gets the latest time of all.  The other streams may come in any order, as each
+ * is in order by itself. */
 static int stream_rank(uint64_t stream)
 {
     return stream == STEP_LIVE_STREAM_GLOBAL ? 0 : stream == STEP_LIVE_STREAM_FREES ? 2 : 1;
@@ -134,7 +143,9 @@ static enum step_status decode_chunk(struct live_file *file, const struct decodi
     return status;
 }
 
-/* Decodes every readable chunk.  The caller gets the first damage. */
+/* Decodes every readable chunk.  The caller gets the first damage.  A damaged chunk costs its own
+ * records: the next one states the number of its first record, so the stream goes on with a gap.
+ * Other failures, such as of memory, end the work. */
 static enum step_status decode_chunks(struct live_file *file, struct step_writer *writer)
 {
     struct decoding decoding = start_decoding(file, writer);

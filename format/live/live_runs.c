@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decodes runs of the most frequent raw records directly into the writer's columns: method events
- * and consecutive allocations. */
+/*
+ * Decodes runs of the most frequent raw records directly into the writer's columns: method events
+ * and consecutive allocations.
+ *
+ * They are nearly all records of a trace with method events, and the drain must keep up with all
+ * threads of the program.  One record at a time costs a call, a look-up of its row, and a copy to
+ * rows which later becomes columns.  A run stores each field where it will be encoded.  It must
+ * give the same records as the slow way: whatever the loops below do not cover ends the run, and is
+ * decoded by the slow way.
+ */
 #include "format/live/live_records.h"
 
 #include <string.h>
@@ -43,6 +51,8 @@ static const struct {
 #define METHOD_KINDS                                                                               \
     (1u << STEP_LIVE_ENTRY_SHORT | 1u << STEP_LIVE_EXIT_SHORT | 1u << STEP_LIVE_FRAME_POP_SHORT)
 
+/* The writer says in which column each slot of a record is.  If a definition puts slots that should
+ * be common into different columns, there are no runs, and everything still works. */
 static bool find_free_columns(struct step_run_layout *layout, const struct step_writer *writer)
 {
     layout->count = FREE_COLUMNS;
@@ -118,7 +128,9 @@ bool live_starts_run(uint64_t word)
 }
 
 /* Converts a stream's stamps to ticks.  Most need no arithmetic: stamps from `base` to `base` +
- * `sure` have the ticks of `base`. */
+ * `sure` have the ticks of `base`. A tick has many stamps, and the conversion is a multiplication
+ * of 128 bits and a division.  `sure` is rounded down, so that a stamp at the end of a tick is
+ * converted rather than guessed. */
 struct ticker {
     struct step_live_header clock;
     struct stream_state state; /* its ticks */
@@ -284,6 +296,9 @@ static uint64_t sum_of(const uint64_t *values, size_t count)
     return sum;
 }
 
+/* A stream's groups only grow (`run_groups`): where kinds of records alternate, a run would
+ * otherwise end at each change.  Records that wait in a window, or that the trace file has already,
+ * must be treated one by one. */
 enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
                                struct stream_state *state, const uint64_t *words, size_t count,
                                size_t *taken)

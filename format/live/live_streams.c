@@ -8,7 +8,8 @@
 
 #include "format/core/grow.h"
 
-/* Records that wait longer are written without their object, so that memory stays bounded. */
+/* Records that wait longer are written without their object, so that memory stays bounded: a
+ * constructor may run the whole program. */
 #define EVENTS_LIMIT 65536u
 
 struct span {
@@ -73,7 +74,7 @@ static bool is_alloc_of(const struct window_event *event, uint64_t object)
 }
 
 /* Constructors of one object return from the innermost outwards, so the next call usually asks for
- * the same object. */
+ * the same object.  Otherwise it is searched backwards from the newest. */
 static struct window_event *find_alloc(struct constructor_window *window, size_t from,
                                        uint64_t object)
 {
@@ -89,6 +90,10 @@ static struct window_event *find_alloc(struct constructor_window *window, size_t
     return NULL;
 }
 
+/* The entry is found by its distance, counted in event records, which the probe knows.  An
+ * object has an entry for each constructor in its chain of superclasses, and they report from
+ * the innermost outwards: the last partner is the outermost entry, before which the allocation
+ * belongs. */
 void window_construct(struct constructor_window *window, uint64_t distance, uint64_t object)
 {
     if (!window->open || distance == 0 || distance > window->count || object == 0)
@@ -118,6 +123,9 @@ static enum step_status note_span(struct constructor_window *window)
     return STEP_STATUS_OK;
 }
 
+/* Writes the events in their new order, and numbers them in that order.  Their set is the same as
+ * before, so the numbers after the window are not moved by it; that is why only the window as a
+ * whole is settled. */
 enum step_status window_close(struct constructor_window *window, window_put *put, void *context)
 {
     if (!window->open)
@@ -146,6 +154,9 @@ static void window_cross_chunks(struct constructor_window *window)
     window->crosses = window->crosses || window->open;
 }
 
+/* A window within one chunk is written before the chunk can be given back.  One over several chunks
+ * may be written in part when its first chunk is looked at: its span says that nothing of it is
+ * final before all is. */
 uint64_t window_settled(struct constructor_window *window, uint64_t written)
 {
     size_t passed = 0;
@@ -194,6 +205,8 @@ void live_streams_reset(struct live_streams *streams)
     *streams = (struct live_streams){0};
 }
 
+/* The number of records that the trace file has of the stream is asked once, before any is added:
+ * in recovery that is where the file ends. */
 struct stream_state *live_streams_at(struct live_streams *streams, uint64_t stream)
 {
     struct stream_state *found = live_streams_find(streams, stream);
@@ -235,6 +248,9 @@ enum step_status live_streams_not_taken(enum step_status status, struct step_err
                           "a raw record could not be taken: %s", step_status_text(status));
 }
 
+/* Nothing but the window passes from chunk to chunk: chunks say their thread and their first number
+ * themselves, and begin with a full stamp, no stack and no last object.  So a lost chunk costs its
+ * own records only. */
 enum step_status live_streams_begin(void *decoder, uint64_t stream, uint64_t first_record,
                                     uint64_t thread)
 {
@@ -268,6 +284,8 @@ uint64_t live_streams_latest(const struct live_streams *streams)
     return latest;
 }
 
+/* The header is untrusted: a resolution of 0 would be divided by, and a shift of 64 or more is
+ * undefined in C. */
 struct step_live_header live_clock(const struct step_live_header *header)
 {
     struct step_live_header clock;

@@ -13,6 +13,11 @@
 /*
  * Window of a stream's records that wait until a constructor's object is known.  In the buffer the
  * constructor's entry precedes the object's allocation; in the trace the allocation comes first.
+ *
+ * A constructor's entry is recorded before the agent may look at the object that it runs on.  The
+ * order in the trace is that of the program: an object exists before it is used.  So the entry and
+ * all that follows wait, and when the object is known, its allocation moves before the entry, with
+ * the entry's time.
  */
 struct window_event {
     enum step_live_kind kind; /* ALLOC, EXISTING, ENTRY, EXIT, FRAME_POP, THREAD_END; REFERENCE has

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens a trace file; records that a killed process left in the live file beside it become further
- * blocks. */
+/*
+ * Opens a trace file; records that a killed process left in the live file beside it become further
+ * blocks.
+ *
+ * Recovery writes a trace of its own, in memory, with a writer that is told where the file ends
+ * (resume_streams(), resume_dictionaries()). Its blocks are then walked like those of the file.  So
+ * a recovered trace is read by the same code as any other, and numbers of records and entries go on
+ * where the file stops.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +33,9 @@ static int compare_streams(const void *left, const void *right)
     return (a->stream > b->stream) - (a->stream < b->stream);
 }
 
-/* Resumes the writer's streams at the number of records that the file has. */
+/* Resumes the writer's streams at the number of records that the file has.  Damage may have taken
+ * blocks out of the middle: the last block of a stream counts, not the sum of those that are there.
+ * Otherwise recovery would write records again that the file has. */
 static enum step_status resume_streams(const struct step_reader *reader, struct step_writer *writer)
 {
     struct step_block_entry **sorted =
@@ -138,8 +147,8 @@ static bool is_text(const char *text)
     return length > 0;
 }
 
-/* Returns true if the trace was not closed, but states that the live file has all that is
- * missing. */
+/* Returns true if the trace was not closed, but states that the live file has all that is missing:
+ * the JVM ended before its trace was written, and left the rest on purpose. */
 static bool is_completed(const struct step_reader *reader)
 {
     const char *rest = step_reader_property(reader, STEP_LIVE_REST);
@@ -225,8 +234,15 @@ static enum step_status recover(struct step_reader *reader, struct step_error *e
     return status;
 }
 
-/* Sets `*ended` if the process was writing when this began and has stopped, so that the file has
- * its end now. */
+/*
+ * Sets `*ended` if the process was writing when this began and has stopped, so that the file has
+ * its end now.
+ *
+ * The order matters.  Whether the process writes is asked before the file is read and again
+ * afterwards.  If it has ended in between, the file may have been read before its last blocks were
+ * there, and the live file removed before it could be looked at: only a second look shows the whole
+ * trace.
+ */
 static enum step_status open_once(const char *path, struct step_bytes given,
                                   struct step_reader **out, bool *ended, struct step_error *error)
 {
@@ -251,6 +267,8 @@ static enum step_status open_once(const char *path, struct step_bytes given,
     return status;
 }
 
+/* Looks again as long as a process ended meanwhile, which can happen again only if another begins
+ * to write; hence the limit. */
 enum step_status step_reader_open_defined(const char *path, struct step_bytes definition,
                                           struct step_reader **out, struct step_error *error)
 {
@@ -278,6 +296,8 @@ static void forget_the_rest(struct step_reader *reader)
         reader->damage_count--;
 }
 
+/* Blocks are taken up to the first that is incomplete.  The tables of dictionaries are dropped,
+ * since entries were added. */
 enum step_status step_reader_refresh(struct step_reader *reader, bool *running,
                                      struct step_error *error)
 {

@@ -3,6 +3,10 @@
  * The dump algorithm.  A cell (site, type) is dumped if its cumulative size reaches the limit.  As
  * sizes decrease along both axes, all cells that contain it are dumped, too.  Sites are renumbered
  * so that each subtree is contiguous.
+ *
+ * That renumbering is what makes it fast.  The rows of a subtree are a range of the sorted rows, so
+ * its types are summed by one loop over the range, without a walk over the tree.  And a subtree
+ * below the limit is passed over by adding its size to the position.
  */
 #include "converter/heap/heap_dump.h"
 
@@ -125,7 +129,9 @@ static int by_parent_and_size(const void *left, const void *right)
     return a->site < b->site ? -1 : a->site > b->site;
 }
 
-/* Assigns each used site its position: parents first, subtrees contiguous, largest first. */
+/* Assigns each used site its position: parents first, subtrees contiguous, largest first.  Siblings
+ * are sorted together; `next` has the position for the next child of each site, which moves on by
+ * the size of the child's subtree. */
 static bool order_sites(struct maker *maker)
 {
     struct ranked_site *ranked = malloc((maker->used + 1) * sizeof *ranked);
@@ -180,7 +186,9 @@ static int by_size(const void *left, const void *right)
     return a->class_id < b->class_id ? -1 : a->class_id > b->class_id;
 }
 
-/* Dumps the types of the rows from `first` to before `end`. */
+/* Dumps the types of the rows from `first` to before `end`. The table of weights by class is kept
+ * for all sites: only the entries that were touched are cleared, as a trace may have more classes
+ * than a site has rows. */
 static bool break_down_by_type(struct maker *maker, const struct heap_dump_entry *parent,
                                size_t first, size_t end)
 {
@@ -292,6 +300,9 @@ bool heap_dump_make(const struct heap_sites *sites, const struct heap_snapshot *
     return ok;
 }
 
+/* A row's path is turned round frame by frame.  Callers beyond the limit are cut, since each row
+ * brings a path of its own: deep recursion would make the new tree as large as the sum of all
+ * depths. */
 bool heap_sites_invert(const struct heap_sites *sites, const struct heap_snapshot *snapshot,
                        struct heap_sites *inverted, struct heap_snapshot *turned)
 {

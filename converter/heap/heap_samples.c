@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts samples by cell, and estimates with them. */
+/*
+ * Counts samples by cell, and estimates with them.
+ *
+ * A sample stands for 1 / p objects, where p is the chance that the JVM's sampling picks an object
+ * of its size (docs/engine-sampled.md). The tracker counts samples in its cells as if they were all
+ * objects; snapshots replace the amounts by estimates.  What lives is weighed at the moment of the
+ * snapshot, by a walk over the live samples, since weights may change with the samples that are
+ * given up.
+ */
 #include "converter/heap/heap_samples.h"
 
 #include <stdlib.h>
@@ -119,7 +127,8 @@ struct heap_amount heap_samples_amount(const struct sample_sums *sums, double ag
                                 estimate_whole(ages_us * share)};
 }
 
-/* Sums of the same numbers in another order may round to another number. */
+/* Sums of the same numbers in another order may round to another number.  Less was never allocated
+ * than lives. */
 static void make_no_less(struct heap_amount *allocated, const struct heap_amount *live)
 {
     if (allocated->objects < live->objects)
@@ -181,6 +190,9 @@ void heap_samples_total(struct heap_snapshot *snapshot)
         heap_samples_merge(&snapshot->all_samples, snapshot->rows[i].samples);
 }
 
+/* The error of a difference comes only from samples that are in one of the two moments: an object
+ * that is in both is the same sample, and cancels out.  Hence the common part is taken off both
+ * sides before the errors are added. */
 void heap_samples_compare(const struct heap_row *before, const struct heap_row *after,
                           bool allocated, bool is_reversed, struct heap_change *change)
 {

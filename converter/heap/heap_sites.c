@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An array of call sites with a hash index, and a stack of open calls per thread. */
+/*
+ * An array of call sites with a hash index, and a stack of open calls per thread.
+ *
+ * Equal stacks are one site, whatever they come from: frames of the trace, open calls, or an
+ * imported dump.  As a parent's number is lower than its children's, sums over subtrees need one
+ * pass from the end and no recursion (heap_dump.c).
+ */
 #include "converter/heap/heap_sites.h"
 
 #include <stdlib.h>
@@ -66,7 +72,8 @@ static bool gather_frames(struct heap_sites *sites, uint32_t frame, uint32_t *kn
     return true;
 }
 
-/* Walks outwards to a known frame, then adds sites inwards. */
+/* Walks outwards to a known frame, then adds sites inwards: a site needs its parent's number.  Each
+ * frame is walked once in the life of the table. */
 uint32_t heap_sites_of_frame_slowly(struct heap_sites *sites, uint32_t frame)
 {
     uint32_t site;
@@ -161,7 +168,8 @@ static bool put_entry(struct call_sites *calls, struct heap_sites *sites,
     return frame.site != 0 && call_stack_push(stack, &frame);
 }
 
-/* An exit closes the innermost call of its method, and those nested in it. */
+/* An exit closes the innermost call of its method, and those nested in it: exceptions may leave
+ * several calls of which the trace has no exits. */
 static void put_exit(struct call_sites *calls, const struct trace_event *event)
 {
     struct call_stack *stack = id_table_find(&calls->threads, event->thread_id);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folds and compares rows by sorting them. */
+/* Folds and compares rows by sorting them.  Rows with one key come together, so one pass adds them
+ * up, or walks over two sorted lists in parallel to subtract them.  It needs no hash table, and the
+ * result does not depend on the order of the tracker's cells. */
 #include "converter/heap/heap_snapshot.h"
 
 #include <stdlib.h>

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Updates running sums with events, and takes snapshots. */
+/*
+ * Updates running sums with events, and takes snapshots.
+ *
+ * All moments that were asked for come from one pass.  A snapshot at a time is taken when the first
+ * later event comes: events of that time belong to it.  One after a collection is taken when the
+ * clock of collections says that it is over (collection_clock.h), before the event that shows it.
+ * Then the snapshots of times that have passed meanwhile come first, so that they leave in order.
+ */
 #include "converter/heap/heap_tracker.h"
 
 #include <stdlib.h>
@@ -50,6 +57,7 @@ void heap_cells_renumber(struct heap_cells *cells)
     cells->peak = 1;
 }
 
+/* The ages of all live objects together, without a look at them (struct heap_sums). */
 static struct heap_amount live_amount(const struct heap_sums *sums, uint64_t now_us)
 {
     return (struct heap_amount){sums->objects, sums->bytes,
@@ -102,7 +110,8 @@ enum { LOOKED_AT = 1, WANTED = 2 };
 
 static const struct heap_key hidden = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
 
-/* Returns false if out of memory; reset is allowed then. */
+/* Returns false if out of memory; reset is allowed then.  The hidden cell must be the first: its
+ * index is a constant, and its key is one that no object has. */
 static bool heap_choice_init(struct heap_tracker *tracker, const struct event_selection *selected)
 {
     struct event_selection everything;
@@ -119,6 +128,9 @@ static void heap_choice_reset(struct heap_tracker *tracker)
     id_table_reset(&tracker->verdicts);
 }
 
+/* Patterns of methods look at the innermost frame, those of sites at each frame of the stack.  The
+ * result depends on the site alone, so it is computed once for each site, of which there are far
+ * fewer than objects. */
 static bool site_is_wanted(const struct heap_tracker *tracker, uint32_t site)
 {
     const struct trace_names *names = tracker->sites.names;
@@ -316,6 +328,8 @@ static bool is_wanted(struct heap_tracker *tracker, const struct trace_event *ev
     return !tracker->selects || heap_choice_takes(tracker, event, site);
 }
 
+/* The cell is saved before it changes, and the peak is looked at after it has grown.  Only an
+ * allocation can make a peak. */
 static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *event)
 {
     struct heap_cells *cells = &tracker->cells;
@@ -340,6 +354,9 @@ static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *ev
     return tell(tracker, event, number, NULL);
 }
 
+/* The clock of collections sees the free first, even of an object that is not known: it counts in
+ * its collection.  The object's cell is in the table of live objects, so a free needs no site or
+ * class. */
 static bool put_free(struct heap_tracker *tracker, const struct trace_event *event)
 {
     struct heap_cells *cells = &tracker->cells;

@@ -23,12 +23,22 @@
 /*
  * Running sums by class, site and thread, and their values at the peak.  A cell saves its value at
  * the peak only when it changes afterwards, so that a new peak costs nothing.
+ *
+ * Which moment is the peak is known only at the end of the trace, and a growing heap makes a new
+ * peak with every allocation.  Copying all cells each time is out of the question, and a second
+ * pass would read the trace again.  So peaks are numbered, and a cell remembers for which one its
+ * copy is.  The invariant: if the number is that of the last peak, the copy is the cell's value
+ * then; if it is older, the cell has not changed since the last peak, and its present value is
+ * that.  heap_cell_save() therefore comes before each change of a cell, and heap_cells_note_peak()
+ * after it.
  */
 
-/* `births_us` is the sum of the birth times of live objects, modulo 2^64; `lived_us` is the sum
- * of the lifetimes of dead objects; both in the units of time_age().  Objects that existed when
- * tracing started were not allocated: what lives is what existed or was allocated, and has not
- * died. */
+/* `births_us` is the sum of the birth times of live objects, modulo 2^64; `lived_us` is the sum of
+ * the lifetimes of dead objects; both in the units of time_age(). The sum of the ages at any moment
+ * is the number of objects times the moment, less `births_us`: so ages need no look at the single
+ * objects, and that the sums wrap around does not matter, as the difference is right again.
+ * Objects that existed when tracing started were not allocated: what lives is what existed or was
+ * allocated, and has not died. */
 struct heap_sums {
     uint64_t objects, bytes, births_us, lived_us;
     uint64_t allocated_objects, allocated_bytes;
@@ -100,7 +110,8 @@ static inline void heap_sums_remove(struct heap_sums *sums, uint64_t bytes, uint
     sums->births_us -= birth_us;
 }
 
-/* Restarts the numbering of peaks. */
+/* Restarts the numbering of peaks, when numbers run out.  It is called at a peak, when the present
+ * value of each cell is that of the peak: all cells count as not changed since. */
 void heap_cells_renumber(struct heap_cells *cells);
 
 /* Call it after the heap has grown.  Returns true if this is a new peak. */
@@ -169,7 +180,7 @@ struct heap_tracker {
     struct call_sites calls;
     struct heap_cells cells;
     struct cell_samples samples;
-    struct object_table live; /* object -> birth in us, index of its cell */
+    struct object_table live; /* object -> time of its birth, index of its cell */
     bool selects;
     struct trace_filter filter;
     struct id_table verdicts; /* uint32_t by site: cached result of the selection */
@@ -202,10 +213,10 @@ enum step_status heap_tracker_put(struct heap_tracker *tracker, const struct tra
  * not reach is reported with `time_ns` UINT64_MAX and no rows. */
 enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_error *error);
 
-/*
- * Selection of objects in snapshots.  The others are tracked in a single cell, so that moments are
- * those of the whole heap, and are removed from snapshots.
- */
+/* Selection of objects in snapshots.  The others are tracked in a single cell, so that moments are
+ * those of the whole heap, and are removed from snapshots.  A selection thus shows a part of the
+ * same heap at the same peak, and shares can be compared; the peak of the part alone would be
+ * another moment. */
 /* Index of the cell of the objects that are not selected, if there is a selection. */
 #define HEAP_HIDDEN_CELL 0u
 

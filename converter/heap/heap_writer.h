@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Interface that all output formats for heaps implement.  A writer receives snapshots, from a trace
- * (heap_sink.c) or from an imported dump, and writes them to a file.
- */
+/* Interface that all output formats for heaps implement.  A writer receives snapshots, from a trace
+ * (heap_sink_operations) or from an imported dump, and writes them to a file. */
 #ifndef CONVERTER_HEAP_HEAP_WRITER_H
 #define CONVERTER_HEAP_HEAP_WRITER_H
 
@@ -91,7 +89,7 @@ enum step_status heap_writer_create(const struct heap_writer_operations *operati
 enum step_status heap_writer_close(struct heap_writer *writer, struct step_error *error);
 void heap_writer_destroy(struct heap_writer *writer);
 
-/* heap_sink.c: a sink of events that passes snapshots of the heap to a writer. */
+/* A sink of events that passes snapshots of the heap to a writer. */
 extern const struct trace_sink_operations heap_sink_operations;
 
 #endif

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replays references, and looks up where the two objects of each were allocated. */
+/*
+ * Replays references, and looks up where the two objects of each were allocated.
+ *
+ * The graph of the trace is replayed as for retained sizes (graph_replay.h), which reports each
+ * edge that it sets.  So copies of ranges and clones count like stores, as they make references,
+ * too.  A birth is stored by node: nodes of dead objects are used again, and so memory follows what
+ * lives.
+ */
 #include "converter/locality/reference_distances.h"
 
 #include <stdlib.h>
@@ -11,7 +18,8 @@
 
 #define BYTES_MOST (UINT64_C(1) << 62)
 
-/* An object's place among those of its thread. */
+/* An object's place among those of its thread, in bytes and in objects.  Two objects are neighbours
+ * if their numbers differ by 1, whatever their sizes. */
 struct birth {
     uint64_t position;  /* bytes that the thread allocated before */
     uint64_t number;    /* objects that the thread allocated before */
@@ -37,6 +45,8 @@ static struct birth *birth_of(struct reference_distances *distances, uint32_t no
 }
 
 /* Returns false if out of memory. */
+/* The event comes after the graph has the node.  An object that existed before the trace has no
+ * place: its thread allocated it before anything was counted. */
 static bool put_birth(struct reference_distances *distances, const struct graph_event *event)
 {
     uint32_t node = object_graph_find(&replay_of(distances)->graph, event->object);
@@ -123,7 +133,9 @@ static bool count_reference(struct reference_distances *distances, struct refere
     return lifetimes_add(&row->distance, difference(from->position, to->position));
 }
 
-/* Moves within an array make no reference; nor do snapshots of a trace with stores. */
+/* Moves within an array make no reference; nor do snapshots of a trace with stores, whose
+ * references were counted when they were made.  A trace without stores has only its snapshots: then
+ * the last one counts, and each new one clears the rows. */
 static bool makes_references(const struct reference_distances *distances)
 {
     const struct graph_event *event = distances->event;
@@ -133,6 +145,8 @@ static bool makes_references(const struct reference_distances *distances)
     return event->kind != GRAPH_RANGE || event->source != event->object;
 }
 
+/* Only changes count: a store of what the field has already makes no reference.  Static fields have
+ * no holder with a place. */
 static void put_reference(void *user, uint32_t holder, uint32_t key, uint32_t before,
                           uint32_t target)
 {

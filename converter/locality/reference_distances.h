@@ -3,6 +3,11 @@
  * How far apart objects that refer to each other were allocated, by field and class, in one pass
  * over the references of a trace.  Memory is proportional to the objects that live at a time, and
  * to the number of fields.
+ *
+ * A trace has no addresses that last, since collectors move objects.  But a thread's allocations
+ * follow each other in its allocation buffer, so the bytes that the thread allocated between two
+ * objects are their distance in memory when they are new.  Between two threads there is no such
+ * distance, and such references are only counted.
  */
 #ifndef CONVERTER_LOCALITY_REFERENCE_DISTANCES_H
 #define CONVERTER_LOCALITY_REFERENCE_DISTANCES_H

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects a young generation. */
+/*
+ * Collects a young generation, and the whole heap.
+ *
+ * A collection computes what lives of each cohort, moves the cohorts to their next age, and decides
+ * at which age the next one promotes, as HotSpot's Serial does (docs/simulate.md names the
+ * parameters). Objects are never looked at.  Where the collector's choice would depend on the order
+ * of references or addresses, as when survivors do not fit, the model takes the same part of each
+ * cohort (`share`).
+ */
 #include "converter/simulate/simulation.h"
 
 #include <math.h>
@@ -36,6 +44,8 @@ bool segments_begin(struct segments *segments)
     return !segments->is_last_used || append(segments);
 }
 
+/* An object that is born again without having died replaces the one before: frees may be
+ * missing. */
 static bool put_into(struct segments *segments, uint32_t number, uint64_t object, uint64_t size)
 {
     segments_take(segments, object);
@@ -186,8 +196,9 @@ static void promote(struct generations *model, uint64_t bytes)
     model->old += bytes;
 }
 
-/* Moves each cohort to its next age.  What does not fit is promoted: the same part of each cohort,
- * since which objects come last depends on the order of the references. */
+/* Moves each cohort to its next age, from the oldest to the youngest, as each takes the place of
+ * the one above it.  What does not fit is promoted: the same part of each cohort, since which
+ * objects come last depends on the order of the references. */
 static void age_cohorts(struct generations *model, struct young_collection *collection)
 {
     double fits = 1;
@@ -216,7 +227,8 @@ static void age_cohorts(struct generations *model, struct young_collection *coll
 }
 
 /* Chooses the age at which the next collection promotes: the least at which the survivors up to
- * that age take more than their part of the survivor space. */
+ * that age take more than their part of the survivor space (TargetSurvivorRatio). So the space is
+ * not filled up, and the next survivors find room in it. */
 static unsigned next_threshold(const struct generations *model,
                                const struct young_collection *collection)
 {
@@ -252,6 +264,9 @@ static void give_up(struct generations *model, uint64_t position)
     model->full_at = UINT64_MAX;
 }
 
+/* What lives stays, moved together or copied to the other half, and the rest of the space is free:
+ * the next collection is that many births away.  If the object has no room even so, the heap is too
+ * small. */
 void generations_collect_whole(struct generations *model, const struct segments *segments,
                                uint64_t position, uint64_t size)
 {
@@ -273,6 +288,8 @@ static uint64_t living_young(const struct generations *model, const struct segme
     return living;
 }
 
+/* The old generation's dead are not known one by one: what lives in it is all that lives, less what
+ * lives in the young generation. */
 static uint64_t dead_old(const struct generations *model, const struct segments *segments)
 {
     uint64_t young = living_young(model, segments);
@@ -289,9 +306,14 @@ static uint64_t left_dead(const struct generations *model, const struct segments
     return dead < most ? dead : most;
 }
 
-/* Moves what lives together: into the old generation, and what does not fit there into eden, as a
- * cohort of age 1.  Which objects these are depends on the order of their addresses: the model
- * takes the same part of each cohort. */
+/*
+ * Moves what lives together: into the old generation, and what does not fit there into eden, as a
+ * cohort of age 1. Which objects these are depends on the order of their addresses: the model takes
+ * the same part of each cohort.
+ *
+ * All cohorts become one, as survivor spaces are empty afterwards.  `is_crowded` remembers that
+ * something was left in eden: Serial then collects the whole heap again the next time.
+ */
 static void collect_all(struct generations *model, const struct segments *segments,
                         uint64_t position, bool compacts_all)
 {
@@ -325,7 +347,8 @@ void generations_collect_old(struct generations *model, const struct segments *s
 }
 
 /* Serial collects the young generation alone if the old one has room for all of it, or for as much
- * as it expects by the collections before. */
+ * as it expects by the collections before.  The expectation is the padded average of HotSpot: the
+ * mean plus three deviations, so that it is rarely too low. */
 static bool is_promotion_safe(const struct generations *model, uint64_t position)
 {
     if (model->heap == 0)
@@ -377,7 +400,7 @@ static void collect_young(struct generations *model, const struct segments *segm
     expect_promotion(model, model->promoted - promoted);
 }
 
-/* In a crowded heap, each collection is one of all. */
+/* In a crowded heap, each collection is one of all; the young one comes before it if it can. */
 static void collect_crowded(struct generations *model, const struct segments *segments,
                             uint64_t position)
 {
@@ -399,6 +422,8 @@ static void collect_for_eden(struct generations *model, const struct segments *s
         collect_all(model, segments, position, false);
 }
 
+/* A collection may not make enough room: then the whole heap is collected without leaving anything
+ * dead, and only if that does not help either, the heap is too small. */
 void generations_collect(struct generations *model, const struct segments *segments,
                          uint64_t position, uint64_t size)
 {

@@ -89,6 +89,9 @@ void least_heap_init(struct least_heap *least, uint64_t young,
     divide(least);
 }
 
+/* After a collection of the whole heap, what lives, the new object included, is in the old
+ * generation as far as it fits.  If not all fits, the rest and the new object are in eden, where
+ * the object needs room in one piece. */
 static bool fits(const struct least_heap *least, uint64_t living, uint64_t size)
 {
     return living <= least->old ||
@@ -101,9 +104,11 @@ static void set_heap(struct least_heap *least, uint64_t units)
     divide(least);
 }
 
-/* A larger heap has a larger old generation, and an eden that is not smaller (a survivor space gets
- * a third of what the young generation gets, or less).  So the number of steps is that of the
- * bits of a size, not the size. */
+/* Finds the least heap in which the object has room, by doubling and halving in units of the heap's
+ * alignment.  Halving needs that a heap which is large enough stays so when it grows: a larger heap
+ * has a larger old generation, and an eden that is not smaller (a survivor space gets a third of
+ * what the young generation gets, or less). So the number of steps is that of the bits of a size,
+ * not the size.  The heap never shrinks from one call to the next. */
 void least_heap_put(struct least_heap *least, uint64_t living, uint64_t size)
 {
     if (fits(least, living, size))
@@ -228,6 +233,9 @@ void simulation_reset(struct simulation *simulation)
 /* ---- births ---- */
 
 /* Makes room for an object in a model.  Returns false if out of memory. */
+/* A model of one space collects when it is full.  Of two generations, an object that is born old
+ * asks for room in the old one, and any other for room in eden.  The segment begins before the
+ * collection, so that the object which causes it is not part of what is collected. */
 static bool collect(struct simulation *simulation, struct generations *model, uint64_t size,
                     bool is_existing)
 {
@@ -274,7 +282,8 @@ static void count_birth(struct simulation *simulation, const struct trace_event 
 }
 
 /* Returns whether the object is in the old generation from the beginning.  Most of what existed
- * when the VM was ready had just been allocated by it, unless it came out of an archive. */
+ * when the VM was ready had just been allocated by it, unless it came out of an archive.  What
+ * existed when tracing began later has survived for some time. */
 static bool is_old(const struct simulation *simulation, const struct trace_event *event)
 {
     return (event->flags & TRACE_EXISTING) != 0 &&
@@ -282,7 +291,9 @@ static bool is_old(const struct simulation *simulation, const struct trace_event
             event->time_ns != simulation->init_ns);
 }
 
-/* The most that lives at one time decides, and objects that do not fit into every eden. */
+/* The most that lives at one time decides, and objects that do not fit into every eden.  Other
+ * births cannot ask for more than an earlier one did, so nearly all are passed over by one
+ * comparison. */
 static void put_living(struct simulation *simulation, uint64_t size)
 {
     uint64_t living = simulation->segments.living;
@@ -295,6 +306,9 @@ static void put_living(struct simulation *simulation, uint64_t size)
         least_heap_put(&simulation->least_of_young[i], living, size);
 }
 
+/* Most births change nothing but two sums: the nearest position at which any model collects
+ * (`nearest_full`) is not reached yet.  An object too large for some eden gets a segment of its
+ * own, so that each model can take it as its eden's or as the old generation's. */
 static bool put_birth(struct simulation *simulation, const struct trace_event *event)
 {
     struct segments *segments = &simulation->segments;

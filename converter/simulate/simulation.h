@@ -18,6 +18,10 @@
  * The living objects by when they were born.  A segment is a part of the order of births, and knows
  * how many of its bytes live.  All models share the segments: each collection of any model begins a
  * segment, so that what a model allocated between two of its collections is whole segments.
+ *
+ * That is what makes one pass over the trace enough for any number of sizes.  A death changes one
+ * number, not one per model; a model asks what lives of a cohort only when it collects, by adding
+ * up segments.  No model keeps objects.
  */
 
 struct segment {
@@ -53,7 +57,11 @@ bool segments_take(struct segments *segments, uint64_t object);
  * Two generations, the young one with an eden and two survivor spaces, as Serial of HotSpot has
  * them, or of regions, as G1 with a young generation of fixed size: what the survivors do not take
  * of it is eden.  Eden is empty after each collection.  What was born between two collections is
- * therefore a cohort of one age; a cohort is a range of segments (segments.h).
+ * therefore a cohort of one age; a cohort is a range of segments.
+ *
+ * Positions are counted in bytes born, the only clock that a collector has: eden fills with births,
+ * whatever dies.  So the position of the next collection is known when the last one ends
+ * (`full_at`), and the simulation looks at the models only when it passes the least of these.
  */
 
 #define AGE_MOST 15u
@@ -153,6 +161,10 @@ bool take_size_list(void *list_target, const char *value, const char **fault);
  * The least heap in which a program runs with Serial, as -Xmx.  After a collection of the whole
  * heap what lives fills the old generation, then eden; survivor spaces stay empty.  An object needs
  * room in one piece: in the old generation, or in eden.
+ *
+ * Whether a heap is large enough depends on the moment with the most live bytes, and on objects too
+ * large for eden, each on its own.  So the answer can be kept while the trace passes: a heap that
+ * was too small for one moment is too small for the program.
  */
 
 /* HotSpot rounds -Xmx up to this, with pages of 4 KiB. */

@@ -41,6 +41,8 @@ struct marks {
     const char *estimate; /* before one that they may make larger or smaller */
 };
 
+/* Late deaths make some figures larger, and others larger or smaller: the marks say which
+ * (docs/simulate.md proves the bounds). */
 static struct marks marks_of(enum simulation_precision precision)
 {
     switch (precision) {

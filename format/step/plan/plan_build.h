@@ -46,7 +46,8 @@ bool step_plan_is_constant(const struct step_plan_scope *scope);
  * the numbers. */
 bool step_plan_is_numbered(const struct step_plan_scope *scope, uint32_t array_depth,
                            struct step_field_coding *numbers);
-/* Returns the coding from the attributes of the field itself only. */
+/* Adds to `field_coding` what the attributes of the field itself say, or those of the part at
+ * `path` if it has some. */
 void step_plan_own_coding(const struct step_field *field, const char *path,
                           struct step_field_coding *field_coding);
 

@@ -8,9 +8,6 @@
 
 #include "format/step/plan/plan.h"
 
-/* Series for `given`: for each value of one column, the value of another field of the same
- * record. */
-
 /* The records of a block: their types as numbers local to the block, and the record type of each
  * number.  `columns` has the values of all known columns, by number in the plan. */
 struct step_sequence {

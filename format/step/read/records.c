@@ -50,7 +50,7 @@ struct step_records {
     size_t queue_count;
     struct queue **order; /* earliest first */
     size_t order_count;
-    struct queue **tied; /* those with a front at tie_time, by rank and stream */
+    struct queue **tied; /* those with a front at tie_time; by rank and stream until one advances */
     size_t tied_count;
     uint64_t tie_time;
     struct step_block *spare;

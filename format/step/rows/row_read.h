@@ -13,7 +13,8 @@ struct step_row_column_reader {
     struct step_encoder encoder;
     struct step_column_data data;    /* decoded values */
     struct step_row_strings strings; /* for columns of lengths */
-    uint64_t given;                  /* the field or leaf that `given` refers to */
+    uint64_t given; /* the field or leaf that `given` refers to; of `age` the column, of `stack` the
+                       record type */
 };
 
 /* State kept from block to block. */

@@ -5,8 +5,8 @@
  * A sample stands for 1 / p objects, where p is the chance that the JVM's sampling picks an object
  * of its size (docs/engine-sampled.md). The tracker counts samples in its cells as if they were all
  * objects; snapshots replace the amounts by estimates.  What lives is weighed at the moment of the
- * snapshot, by a walk over the live samples, since weights may change with the samples that are
- * given up.
+ * snapshot, by a walk over the live samples: an object is known with the least threshold since its
+ * birth, so weights change with time.
  */
 #include "converter/heap/heap_samples.h"
 

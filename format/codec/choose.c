@@ -8,16 +8,17 @@
  * directory; a reader applies what it finds there, and none of the reasons here are part of the
  * format.
  *
- *   candidates   chains of transforms, in an order (strategies/candidates.c)
- *   trial        each candidate on the sample: its transforms, then each form that suits the
- *     result, then the compressor in its quick level.  The cost is the size in bytes that this
- *     gives, not a model of it: how well zstd does on what a form leaves cannot be predicted.
- *   ties         only a smaller cost replaces the best so far.  So of equals the first wins, and
- *     results do not depend on anything but the order of the tables.
- *   all values   the winner is applied to the whole column, and adapted if the sample was not like
- *     the rest (finish()).
- *   later blocks the winner is reused for some blocks without a trial, since a trial encodes its
- *     sample many times over (recall(), keep(), step_choice_judge()).
+ *   candidates    chains of transforms, in an order (strategies/candidates.c)
+ *   trial         each candidate on the sample: its transforms, then each form that suits the
+ *                 result, then the compressor in a quick level.  The cost is the size in bytes that
+ *                 this gives, not a model of it: what a compressor makes of the bytes that a form
+ *                 leaves cannot be predicted.
+ *   ties          only a smaller cost replaces the best so far.  So of equals the first wins, and
+ *                 results do not depend on anything but the order of the tables.
+ *   all values    the winner is applied to the whole column, and adapted if the sample was not like
+ *                 the rest (finish()).
+ *   later blocks  the winner is reused for some blocks without a trial, since a trial encodes its
+ *                 sample many times over (recall(), keep(), step_choice_judge()).
  */
 #include "format/codec/choose.h"
 

@@ -23,9 +23,9 @@ void step_file_header_pack(uint8_t out[STEP_FILE_HEADER_BYTES])
     step_store_u64(out + 24, step_checksum(out, 24));
 }
 
-/* The name alone tells a mangled trace from a foreign file: the user gets another message for each.
- * The version is read only when the checksum is right, since damage must not look like a later
- * version. */
+/* The name alone distinguishes a mangled trace from a foreign file: the user gets another message
+ * for each. The version is read only when the checksum is right, since damage must not look like a
+ * later version. */
 enum step_file_header_fault step_file_header_check(const uint8_t *in, size_t length)
 {
     if (length < 4 || memcmp(in, step_file_magic, 4) != 0) {

@@ -5,8 +5,8 @@
  * A trace may be cut at any byte, or damaged in the middle, and the rest must still be readable.
  * So each part can be found and judged by itself.  A block header has a magic number to search for
  * and a checksum of its own, and says how long the block is, which records of which stream it has,
- * and of which time.  Even if the payload is lost, a reader knows what is missing.  Nothing in a
- * block refers to another block's bytes.
+ * and of which time.  Even if the payload is lost, a reader knows what is missing.  A data block
+ * decodes without any other data block.
  */
 #ifndef FORMAT_STEP_LAYOUT_H
 #define FORMAT_STEP_LAYOUT_H

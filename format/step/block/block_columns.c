@@ -51,8 +51,7 @@ static enum step_status parse_entry(struct step_decoding *decoding, struct step_
     return STEP_STATUS_OK;
 }
 
-/* Directory and sections must use up the payload: bytes that nobody names are damage, or an attempt
- * to hide something. */
+/* Directory and sections must use up the payload: bytes that nobody names are damage. */
 static enum step_status read_directory(struct step_decoding *decoding)
 {
     const struct step_payload *payload = decoding->payload;

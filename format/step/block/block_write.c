@@ -7,8 +7,8 @@
  * needs.  From the summary follows how many values each column has, so the columns need not say it.
  *
  * With a crew, each column is a part that any thread may encode.  Parts are put together in the
- * order of the columns, and the choice for a column depends on nothing but that column.  So the
- * bytes are the same for any number of threads.
+ * order of the columns, and the choice for a column depends on the records of the block alone.  So
+ * the bytes are the same for any number of threads.
  */
 #include "format/step/block/block_write.h"
 
@@ -273,9 +273,8 @@ static enum step_status write_strings(struct step_column_encoder *encoder,
 }
 
 /* Does so with the flags that give the smallest size.  All combinations of what the attributes
- * allow are tried on all bytes: strings differ too much for a sample to be worth it, and have
- * few combinations.  The best one is written again in the end, as only the last trial is in the
- * output. */
+ * allow are tried on all bytes, as there are four at most. The best one is written again in the
+ * end, as only the last trial is in the output. */
 static enum step_status write_bytes(struct step_column_encoder *encoder,
                                     const struct step_columns *columns, uint32_t index,
                                     struct step_coding *coding)

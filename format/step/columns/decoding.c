@@ -88,7 +88,7 @@ void step_decoding_name(const struct step_decoding *decoding, uint32_t index, ch
 }
 
 /* The compressed length bounds the length before compression: no method of ours does better than 1
- * to 65,536, so a larger claim is a lie, and is refused before memory is asked for. */
+ * to 65,536, so a larger claim is refused before memory is asked for. */
 enum step_status step_block_expand(struct step_block_reader *reader,
                                    const struct step_payload *payload, uint64_t most,
                                    struct step_buffer *out, struct step_error *error)

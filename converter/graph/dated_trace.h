@@ -30,8 +30,8 @@
  *
  * 2. A batch (put_free(), death_tracker_put()): the frees of one time, which a collection found.
  * It must be complete before it is judged.  Of two dead objects that refer to each other, the one
- * that came too late would look like a living holder of the other.  Frees have the last rank of a
- * tick (java_rank()), so any other event ends the batch.
+ * that came too late would look like a living holder of the other.  Frees are the last events of a
+ * tick but for the end of the JVM (java_rank()), so any other event ends the batch.
  *
  * 3. Each object by itself (judge()). References among the dead say nothing against a death, so
  * they are taken out of the counts of references first.  A strong reference that is left comes from

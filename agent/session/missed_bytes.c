@@ -36,6 +36,7 @@ struct missed_bytes {
     _Atomic bool is_read; /* both */
     uint64_t sum;
     char text[900]; /* "": nothing is missing */
+    bool is_in_trace;
 };
 
 /* ---- the counters ---- */
@@ -227,14 +228,18 @@ void missed_bytes_put(const struct session *session, struct drain *drain)
     (has_carriers() ? subtract_sums : subtract)(missed, session->drain.decoder);
     describe(missed, session->options.engine);
     drain_put_number(drain, "not-recorded-bytes", missed->sum);
-    if (missed->sum != 0 && session->incomplete == NULL &&
-        session->options.engine == ENGINE_BYTECODE)
+    missed->is_in_trace = missed->sum != 0 && session->incomplete == NULL &&
+                          session->options.engine == ENGINE_BYTECODE;
+    if (missed->is_in_trace)
         drain_put_text(drain, "incomplete", missed->text);
 }
 
 void missed_bytes_report(const struct session *session)
 {
     const struct missed_bytes *missed = atomic_load(&session->missed);
-    if (missed != NULL && missed->text[0] != '\0')
-        log_message("%s: %s", session->options.file, missed->text);
+    if (missed == NULL || missed->text[0] == '\0')
+        return;
+    if (missed->is_in_trace)
+        log_copy_to(-1); /* the program that attached reports what the trace lacks */
+    log_message("%s: %s", session->options.file, missed->text);
 }

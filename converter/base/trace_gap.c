@@ -66,6 +66,11 @@ const char *trace_gap(const struct step_reader *reader, char *text)
         return trace_gap_end(missing, text);
     if (!step_reader_is_whole(reader))
         return "the trace was not closed: it was cut, or its process was killed";
+    return trace_gap_recorded(reader, text);
+}
+
+const char *trace_gap_recorded(const struct step_reader *reader, char *text)
+{
     const char *files = step_reader_property(reader, TRACE_FILES_GAPS);
     if (files != NULL)
         return files;

@@ -24,6 +24,9 @@ enum { TRACE_GAP_ROOM = 160 };
  * program, lost events, or lacks what could not be recorded; NULL if it is complete.  `text`
  * provides TRACE_GAP_ROOM bytes for it. */
 const char *trace_gap(const struct step_reader *reader, char *text);
+/* The same of what the recorder said itself: gaps between files, an early end, lost events, what
+ * could not be recorded.  A copy of the trace has these gaps, too. */
+const char *trace_gap_recorded(const struct step_reader *reader, char *text);
 /* Describes lost events.  `dropped` is the value of the property of that name, or NULL. */
 const char *trace_gap_dropped(const char *dropped, char *text);
 /* Describes a recorder that stopped early.  `end` is the value of the property of that name, or

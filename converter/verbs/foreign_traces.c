@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports traces of another user's JVM: a child with that user's rights finds and reads them, so a
+/* Reads traces of another user's JVM: a child with that user's rights finds and reads them, so a
  * link, a FIFO or another trace in their place shows that user nothing new and reaches nothing. */
 #include "converter/verbs/foreign_traces.h"
 
@@ -19,12 +19,14 @@
 #define NAMES_LIMIT_S 60u
 #define PAGES_MOST (UINT64_C(1) << 30) /* bytes of all pages, and half of the free space */
 #define PAGE_LIMIT_S 3600u
+#define LACKS_LIMIT_S 600u
 
 /* ---- in the child ---- */
 
 struct search {
     const char *output;
     const struct timespec *start;
+    const char *name; /* NULL: several traces, which have their own */
 };
 
 static int names_output;
@@ -76,6 +78,18 @@ static enum step_status send_page(const struct jvm_process *process, void *conte
         return step_error_set(error, status, NULL, STEP_NO_OFFSET, "%s: no page was written",
                               page->path);
     return answer_of(status, error);
+}
+
+static enum step_status report_lacks(const struct jvm_process *process, void *context, int output,
+                                     struct step_error *error)
+{
+    const struct search *search = context;
+    (void) output;
+    memory_limit_set_default();
+    return answer_of(search->name != NULL
+                         ? lacks_as(search->output, search->name)
+                         : traces_since(search->output, search->start, process->pid, lacks_of),
+                     error);
 }
 
 /* ---- in the caller ---- */
@@ -147,7 +161,7 @@ enum step_status foreign_traces_report(const struct jvm_process *process, const 
 {
     static char names[NAMES_MOST];
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct search search = {output, start};
+    struct search search = {output, start, NULL};
     struct target_text text = {.text = names, .size = sizeof names};
     const struct target_call call = {.work = find_traces,
                                      .context = &search,
@@ -176,4 +190,28 @@ enum step_status foreign_place_report(const struct jvm_process *process,
 {
     uint64_t left = pages_room(output);
     return fetch_page(process, place->trace, output, true, &left);
+}
+
+static enum step_status find_lacks(const struct jvm_process *process, struct search *search,
+                                   bool enters_root)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    const struct target_call call = {.work = report_lacks,
+                                     .context = search,
+                                     .limit_s = LACKS_LIMIT_S,
+                                     .enters_root = enters_root};
+    enum step_status status = target_user_call(process, &call, &error);
+    return status != STEP_STATUS_OK && error.message[0] != '\0' ? report_error(&error) : status;
+}
+
+enum step_status foreign_traces_lack(const struct jvm_process *process, const char *output,
+                                     const struct timespec *start)
+{
+    return find_lacks(process, &(struct search){output, start, NULL}, false);
+}
+
+enum step_status foreign_trace_lacks(const struct jvm_process *process, const char *path,
+                                     const char *name)
+{
+    return find_lacks(process, &(struct search){path, NULL, name}, process->is_elsewhere);
 }

@@ -15,9 +15,9 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/trace_files.h"
-#include "converter/base/trace_gap.h"
 #include "converter/formats/format_table.h"
 #include "converter/output/output_file.h"
+#include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 #include "format/core/grow.h"
 #include "format/core/input_file.h"
@@ -328,15 +328,6 @@ static enum step_status convert(const struct recorded_traces *traces,
     return status;
 }
 
-/* A cut trace is an error even if its program succeeded, unless a limit was set. */
-static enum step_status judge_end(const struct recorded_trace *trace)
-{
-    if (!trace_ended_early(trace->end) || strcmp(trace->end, TRACE_END_LIMIT) == 0)
-        return STEP_STATUS_OK;
-    report_line("%s: cut (%s): it ends before its program", trace->output, trace->end);
-    return STEP_STATUS_IO;
-}
-
 static enum step_status complete_trace(struct recorded_trace *trace, struct patience *patience)
 {
     enum step_status status = STEP_STATUS_OK;
@@ -353,6 +344,7 @@ static enum step_status complete_trace(struct recorded_trace *trace, struct pati
     if (access(trace_live_path(trace->path).text, F_OK) == 0) {
         char *arguments[] = {trace->path};
         status = verb_recover(1, arguments);
+        trace->is_judged = status != STEP_STATUS_OK;
     }
     read_properties(trace);
     return status;
@@ -361,12 +353,12 @@ static enum step_status complete_trace(struct recorded_trace *trace, struct pati
 static enum step_status deliver_trace(const struct recorded_traces *traces,
                                       struct recorded_trace *trace)
 {
-    enum step_status status = STEP_STATUS_OK;
-    if (traces->is_converted && !trace->is_growing) {
-        recorded_name_output(trace, traces->overwrite);
-        status = convert(traces, trace);
-    }
-    return status == STEP_STATUS_OK ? judge_end(trace) : status;
+    if (trace->is_growing)
+        return STEP_STATUS_OK;
+    if (!traces->is_converted)
+        return trace->is_judged ? STEP_STATUS_OK : lacks_of(trace->path);
+    recorded_name_output(trace, traces->overwrite);
+    return convert(traces, trace);
 }
 
 /* ---- all ---- */

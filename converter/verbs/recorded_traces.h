@@ -35,6 +35,7 @@ struct recorded_trace {
     char start_ns[RECORDED_FIELD], command[RECORDED_FIELD];
     char fork_stamp[RECORDED_FIELD], clock_scale[RECORDED_FIELD];
     bool is_growing;    /* the process is still running */
+    bool is_judged;     /* what it lacks has been reported */
     bool has_inherited; /* begins with objects inherited from the parent process */
 };
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/given_definition.h"
 #include "converter/base/joined_files.h"
 #include "converter/base/trace_files.h"
 #include "converter/formats/format_table.h"
@@ -349,6 +350,25 @@ enum step_status summary_of(const char *trace)
     return status;
 }
 
+enum step_status lacks_as(const char *trace, const char *name)
+{
+    struct step_reader *reader = NULL;
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = open_with_given_definition(trace, NULL, &reader, &error);
+    if (status != STEP_STATUS_OK) {
+        snprintf(error.file, sizeof error.file, "%s", name);
+        return report_error(&error);
+    }
+    status = report_reader_damage(reader, name);
+    step_reader_destroy(reader);
+    return status;
+}
+
+enum step_status lacks_of(const char *trace)
+{
+    return lacks_as(trace, trace);
+}
+
 /* Replaces each % sequence with a wildcard, and escapes the special characters of glob(). */
 static void make_pattern(const char *name, size_t length, char *out, size_t size)
 {
@@ -425,7 +445,7 @@ enum step_status traces_since(const char *name, const struct timespec *start, pi
         return status;
     if (rotated_files_exist(name))
         return each(name);
-    report_line("%s: there is no trace to report", name);
+    report_line("%s: there is no trace", name);
     return STEP_STATUS_IO;
 }
 
@@ -455,9 +475,33 @@ static bool take_live_path(char *line, char *path, size_t size)
     return true;
 }
 
-/* Finds the file at the path itself, or below the process's root if that differs. The rights of its
- * user may not be enough to look into /proc/PID/root, but the descriptor is open. */
-static bool find_file(const struct jvm_process *process, const char *path, char *out, size_t size)
+enum step_status process_trace_find(long pid, char *path, struct step_error *error)
+{
+    char name[64], line[PATH_MAX + 128];
+    snprintf(name, sizeof name, "/proc/%ld/maps", pid);
+    FILE *maps = input_file_stream(name, INPUT_STREAM);
+    bool has_live = false;
+    while (maps != NULL && !has_live && fgets(line, sizeof line, maps) != NULL)
+        has_live = take_live_path(line, path, PATH_MAX);
+    int code = errno;
+    bool unreadable = maps == NULL || (!has_live && ferror(maps) != 0);
+    if (maps != NULL)
+        fclose(maps);
+    if (unreadable && (code == ENOENT || code == ESRCH))
+        return REFUSE(error, "there is no process %ld, and no such file", pid);
+    if (unreadable)
+        return REFUSE(error, "process %ld: %s; run as its user or root", pid, strerror(code));
+    if (!has_live)
+        return REFUSE(error,
+                      "process %ld is not being recorded; if it is a JVM, `steptrace attach -o "
+                      "run.step %ld` begins a trace, and `steptrace watch run.step` shows it",
+                      pid, pid);
+    return STEP_STATUS_OK;
+}
+
+/* The rights of the process's user may not be enough to look into /proc/PID/root, but the
+ * descriptor is open. */
+bool process_file_find(const struct jvm_process *process, const char *path, char *out, size_t size)
 {
     char root[PATH_MAX + 32];
     struct stat here, there;
@@ -482,7 +526,8 @@ static enum step_status reach(struct watch_target *target, const char *path,
     enum step_status status = jvm_process_find_files((pid_t) target->pid, &process, error);
     if (status == STEP_STATUS_OK && jvm_process_is_foreign(&process))
         status = target_user_become(&process, error);
-    if (status == STEP_STATUS_OK && !find_file(&process, path, target->path, sizeof target->path))
+    if (status == STEP_STATUS_OK &&
+        !process_file_find(&process, path, target->path, sizeof target->path))
         status = REFUSE(error, "the trace of process %ld cannot be reached: %s: %s", target->pid,
                         path, strerror(errno));
     if (status != STEP_STATUS_OK)
@@ -493,7 +538,7 @@ static enum step_status reach(struct watch_target *target, const char *path,
 enum step_status watch_target_find(const char *operand, struct watch_target *target,
                                    struct step_error *error)
 {
-    char name[64], line[PATH_MAX + 128], path[PATH_MAX] = "";
+    char path[PATH_MAX];
     *target = (struct watch_target){.pid = 0};
     if (access(operand, F_OK) == 0 || !is_process(operand, &target->pid)) {
         target->pid = 0;
@@ -501,24 +546,6 @@ enum step_status watch_target_find(const char *operand, struct watch_target *tar
             return STEP_STATUS_OK;
         return REFUSE(error, "the name is too long");
     }
-    snprintf(name, sizeof name, "/proc/%ld/maps", target->pid);
-    FILE *maps = input_file_stream(name, INPUT_STREAM);
-    bool has_live = false;
-    while (maps != NULL && !has_live && fgets(line, sizeof line, maps) != NULL)
-        has_live = take_live_path(line, path, sizeof path);
-    int code = errno;
-    bool unreadable = maps == NULL || (!has_live && ferror(maps) != 0);
-    if (maps != NULL)
-        fclose(maps);
-    if (unreadable && (code == ENOENT || code == ESRCH))
-        return REFUSE(error, "there is no process %ld, and no such file", target->pid);
-    if (unreadable)
-        return REFUSE(error, "process %ld: %s; run as its user or root", target->pid,
-                      strerror(code));
-    if (!has_live)
-        return REFUSE(error,
-                      "process %ld is not being recorded; if it is a JVM, `steptrace attach -o "
-                      "run.step %ld` begins a trace, and `steptrace watch run.step` shows it",
-                      target->pid, target->pid);
-    return reach(target, path, error);
+    enum step_status status = process_trace_find(target->pid, path, error);
+    return status == STEP_STATUS_OK ? reach(target, path, error) : status;
 }

@@ -85,6 +85,11 @@ void report_page_path(const char *trace, char *page, size_t size);
 enum step_status report_of(const char *trace);
 /* Prints on stderr what the trace allocated, and its largest sites. */
 enum step_status summary_of(const char *trace);
+/* Reports what the trace lacks: damaged blocks, its end, lost events.  Returns CORRUPT if there is
+ * any of these, else OK. */
+enum step_status lacks_of(const char *trace);
+/* The same for a trace that messages call `name`. */
+enum step_status lacks_as(const char *trace, const char *name);
 /* Returns whether there is a trace since `start` of that name, as traces_since() takes it. */
 bool traces_exist(const char *pattern, const struct timespec *start);
 /* Calls `each` for all traces since `start` whose names match an agent's file name pattern (with
@@ -94,6 +99,13 @@ enum step_status traces_since(const char *pattern, const struct timespec *start,
                               enum step_status (*each)(const char *trace));
 
 /* ---- the trace that a process is writing ---- */
+
+/* Writes its path, as the process sees it, to `path`, which has PATH_MAX bytes.  Returns INVALID if
+ * there is no such process or it is not being recorded; the message says what to do. */
+enum step_status process_trace_find(long pid, char *path, struct step_error *error);
+/* Writes the name that this program has for a trace of that path: the path itself, or one below the
+ * process's root if that differs.  Returns false with errno. */
+bool process_file_find(const struct jvm_process *process, const char *path, char *out, size_t size);
 
 struct watch_target {
     long pid; /* 0: the operand is a file */

@@ -264,6 +264,35 @@ static enum step_status report(const struct attachment *attachment, const struct
                        : traces_since(attachment->output, begun, process->pid, report_of);
 }
 
+/* What is lacking is reported once, by whoever reads the trace. */
+static enum step_status report_lacks(const struct attachment *attachment,
+                                     const struct timespec *begun)
+{
+    const struct jvm_process *process = &attachment->process;
+    bool was_fetched = attachment->place.name[0] != '\0';
+    if (jvm_process_is_foreign(process))
+        return was_fetched
+                   ? foreign_trace_lacks(process, attachment->place.trace, attachment->output)
+                   : foreign_traces_lack(process, attachment->output, begun);
+    return was_fetched ? lacks_of(attachment->output)
+                       : traces_since(attachment->output, begun, process->pid, lacks_of);
+}
+
+/* --stop: the process has the name of its trace until it ends. */
+static enum step_status stop(struct attachment *attachment)
+{
+    const struct jvm_process *process = &attachment->process;
+    char path[PATH_MAX], name[PATH_MAX];
+    struct step_error ignored;
+    bool is_foreign = jvm_process_is_foreign(process);
+    bool is_known = process_trace_find(process->pid, path, &ignored) == STEP_STATUS_OK &&
+                    (is_foreign || process_file_find(process, path, name, sizeof name));
+    enum step_status status = end(attachment);
+    if (status != STEP_STATUS_OK || !is_known)
+        return status;
+    return is_foreign ? foreign_trace_lacks(process, path, path) : lacks_of(name);
+}
+
 static enum step_status record(struct attachment *attachment)
 {
     struct timespec begun;
@@ -290,7 +319,9 @@ static enum step_status record(struct attachment *attachment)
     if (status == STEP_STATUS_OK)
         say_where(attachment, recorded_ns);
     output_signals_catch();
-    return status == STEP_STATUS_OK && attachment->report ? report(attachment, &begun) : status;
+    if (status != STEP_STATUS_OK)
+        return status;
+    return attachment->report ? report(attachment, &begun) : report_lacks(attachment, &begun);
 }
 
 /* ---- --dry-run ---- */
@@ -423,7 +454,7 @@ static enum step_status attach_to(struct attachment *attachment, pid_t pid,
     if (attachment->dry_run)
         return forecast(attachment);
     if (attachment->stop)
-        return end(attachment);
+        return stop(attachment);
     if (attachment->process.is_elsewhere && !waits)
         return arguments_fault(arguments,
                                "process %ld has a file system of its own (a container): give -d "

@@ -166,7 +166,10 @@ static enum step_status record(struct recording *recording, const struct argumen
     unsigned count = 0;
     if (status == STEP_STATUS_OK)
         status = recorded_traces_finish(&recording->traces, &count);
-    return status == STEP_STATUS_OK && count == 0 ? fail_without_trace(command[0]) : status;
+    if (status == STEP_STATUS_OK && count == 0)
+        return fail_without_trace(command[0]);
+    /* A program that failed keeps its exit status also where its trace is incomplete. */
+    return status == STEP_STATUS_CORRUPT && verb_exit_code != 0 ? STEP_STATUS_OK : status;
 }
 
 enum step_status verb_record_malloc(int argc, char **argv)

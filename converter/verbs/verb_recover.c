@@ -106,11 +106,14 @@ static enum step_status report_lack(const struct step_reader *reader, const char
     char text[TRACE_GAP_ROOM], room[COPY_LACKS_ROOM];
     const char *missing = step_reader_property(reader, STEP_LIVE_MISSING_AFTER);
     const char *lacks = stepfile_copy_lacks(reader, room);
+    const char *gap = trace_gap_recorded(reader, text);
     if (missing != NULL)
         report_line("%s: %s", path, trace_gap_end(missing, text));
     else if (lacks != NULL)
         report_line("%s: the trace is incomplete: %s", path, lacks);
-    return missing != NULL || lacks != NULL ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
+    else if (gap != NULL)
+        report_line("%s: %s", path, gap);
+    return missing != NULL || lacks != NULL || gap != NULL ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }
 
 static enum step_status recover(const char *path, const char *live_path, const char *output)

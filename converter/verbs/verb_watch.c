@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace watch: shows a trace while it is being written. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/error_report.h"
 #include "converter/base/sampled_trace.h"
+#include "converter/base/trace_gap.h"
 #include "converter/formats/input.h"
 #include "converter/trace/selection_options.h"
 #include "converter/trace/unmatched.h"
@@ -52,15 +55,23 @@ static bool take_cpu(void *double_target, const char *value, const char **fault)
     return true;
 }
 
-/* Reports damage, or a missing end, of a trace that is no longer being written. */
-static enum step_status report_rest(const struct watch_feed *feed)
+/* Reports what the trace lacks; that a trace which is still being written has no end is no lack
+ * here. */
+static enum step_status report_lacks(const struct watch_feed *feed)
 {
     const struct watch_tail *tail = &feed->tail;
-    enum step_status status = report_damaged_blocks(watch_feed_reader(feed), tail->path);
-    if (status != STEP_STATUS_OK || tail->state != WATCH_CUT)
-        return status;
-    report_line("%s: the trace was not closed: its process was killed", tail->path);
-    return STEP_STATUS_CORRUPT;
+    const struct step_reader *reader = watch_feed_reader(feed);
+    char count[24], text[TRACE_GAP_ROOM];
+    if (tail->state != WATCH_RUNNING)
+        return report_reader_damage(reader, tail->path);
+    enum step_status status = report_damaged_blocks(reader, tail->path);
+    snprintf(count, sizeof count, "%" PRIu64, tail->dropped);
+    const char *gap = trace_gap_dropped(count, text);
+    if (gap == NULL)
+        gap = step_reader_property(reader, TRACE_INCOMPLETE);
+    if (gap != NULL)
+        report_line("%s: %s", tail->path, gap);
+    return gap != NULL ? STEP_STATUS_CORRUPT : status;
 }
 
 static enum step_status show(struct watch_feed *feed, long pid, const struct watch_options *options)
@@ -86,7 +97,7 @@ static enum step_status show(struct watch_feed *feed, long pid, const struct wat
     if (status == STEP_STATUS_OK)
         trace_report_not_recorded(feed->tail.path, not_recorded);
     if (status == STEP_STATUS_OK)
-        return feed->tail.state == WATCH_RUNNING ? STEP_STATUS_OK : report_rest(feed);
+        return report_lacks(feed);
     if (status == STEP_STATUS_UNSUPPORTED)
         report_line("%s", error.message);
     else

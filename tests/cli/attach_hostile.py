@@ -93,7 +93,8 @@ def refused(how, word='', says='', **more):
 def accepted(how, **more):
     with Hostile(how) as jvm:
         done = attach(jvm.pid, f'{how}.step', **more)
-        require(done.returncode == 0, f'{how}: exit code {done.returncode}: {done.stderr}')
+        require(done.returncode == 3 and f'{how}.step: offset 0: not a STEP trace' in done.stderr,
+                f'{how}: exit code {done.returncode}: {done.stderr}')
         about = os.stat(f'{how}.step')
         require(about.st_mode & 0o7777 == 0o600 and about.st_uid == 0, f'{how}: the output has mode {about.st_mode:o}')
         require(pathlib.Path(f'{how}.step').read_bytes() == b'trace', f'{how}: the output is another')
@@ -175,7 +176,7 @@ def outputs():
         before = os.lstat('good.step')
         with Hostile('good') as jvm:
             done = attach(jvm.pid, 'good.step')
-        require(done.returncode == 0 and 'good.2.step' in done.stderr, f'good: {done}')
+        require(done.returncode == 3 and 'good.2.step' in done.stderr, f'good: {done}')
         require(os.lstat('good.step')[:-3] == before[:-3] and not os.path.exists('dangling'), 'good.step was replaced')
         about = os.stat('good.2.step')
         require(about.st_mode & 0o7777 == 0o600 and about.st_uid == 0, f'good: mode {about.st_mode:o}')
@@ -188,7 +189,7 @@ def taken_name():
     wanted = os.path.abspath('open/run.step')
     with Hostile('race-name', wanted) as jvm:
         done = attach(jvm.pid, wanted)
-    require(done.returncode == 0 and 'run.2.step' in done.stderr, f'race-name: {done}')
+    require(done.returncode == 3 and 'run.2.step' in done.stderr, f'race-name: {done}')
     require(pathlib.Path(wanted).read_bytes() == b'theirs', 'the file of another user was replaced')
     about = os.stat('open/run.2.step')
     require(about.st_mode & 0o7777 == 0o600 and about.st_uid == 0, f'race-name: mode {about.st_mode:o}')

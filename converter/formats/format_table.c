@@ -185,8 +185,8 @@ static void report_steps(const struct event_source *source, const struct event_s
         selected->from_ns != 0 || selected->to_ns != UINT64_MAX || selected->lifetime.is_set;
     if (event_source_has_times(source) || !has_times || is_reported)
         return;
-    report_line("%s has no clock (resolution=none): times in selections are steps, one for "
-                "each collection",
+    report_line("%s: has no clock (resolution=none): times in selections are steps, and each "
+                "collection ends one",
                 source->path);
     is_reported = true;
 }

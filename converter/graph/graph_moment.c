@@ -140,20 +140,26 @@ static enum step_status find_snapshot(struct graph_moment *graph, struct stop *s
 {
     const struct graph_event *event;
     uint64_t found = UINT64_MAX;
+    bool is_later = false;
     enum step_status status =
         graph_source_start(&graph->source, GRAPH_EVENT_BIT(GRAPH_SNAPSHOT_END), NULL, NULL, error);
     while (status == STEP_STATUS_OK &&
            (status = graph_source_next(&graph->source, &event, error)) == STEP_STATUS_OK)
         if (event->time <= stop->time)
             found = event->time;
+        else
+            is_later = true;
     if (status != STEP_STATUS_END)
         return status;
     if (found == UINT64_MAX)
         return step_error_set(error, STEP_STATUS_NOT_FOUND,
                               step_reader_borrow_name(graph->source.java.reader), STEP_NO_OFFSET,
-                              "the trace has no references by that moment; record --report or "
-                              "-O snapshot=end records them at the end, -e "
-                              "class+alloc+free+thread+reference at any moment");
+                              is_later
+                                  ? "the trace has no references by that moment, but a snapshot of "
+                                    "them later: --at=end takes the last one"
+                                  : "the trace has no references by that moment; record --report "
+                                    "or -O snapshot=end records them at the end, -e "
+                                    "class+alloc+free+thread+reference at any moment");
     *stop = (struct stop){found, UINT64_MAX};
     return STEP_STATUS_OK;
 }

@@ -29,7 +29,7 @@ void statistics_print_time(const struct statistics *statistics)
            time_of(statistics, (double) statistics->first_ns).text,
            time_of(statistics, (double) statistics->last_ns).text,
            quantity_of_count(statistics->event_count).text, plural(statistics->event_count),
-           statistics->unit == TIME_STEPS ? " (no clock: steps, one more with each collection)"
+           statistics->unit == TIME_STEPS ? " (no clock: steps, and each collection ends one)"
                                           : "");
 }
 

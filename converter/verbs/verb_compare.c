@@ -68,7 +68,7 @@ static void report_differences(const struct measures *measures)
     const struct measure_run *first = &measures->runs[0];
     for (size_t i = 0; i < measures->run_count; i++)
         if (measures->runs[i].unit == TIME_STEPS)
-            report_line("%s has no clock (resolution=none): no times are compared",
+            report_line("%s: has no clock (resolution=none): no times are compared",
                         measures->runs[i].path);
     for (size_t i = 1; i < measures->run_count; i++) {
         const struct measure_run *run = &measures->runs[i];

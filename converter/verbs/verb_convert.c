@@ -294,9 +294,10 @@ static void report_no_clock(const struct input *input, const struct trace_format
                      to->needs == FORMAT_NEEDS_CALLS;
     if (has_times && to != &format_step && to != &format_mtf &&
         !event_source_has_times(input->source))
-        report_line("%s has no clock (resolution=none): its times are steps, one more with each "
-                    "collection",
-                    in);
+        report_line(
+            "%s: has no clock (resolution=none): its times are steps, and each collection ends "
+            "one",
+            in);
 }
 
 static enum step_status convert_trace(const struct arguments *arguments,

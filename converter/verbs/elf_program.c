@@ -30,6 +30,17 @@ static void find_loader(int file, const Elf64_Ehdr *header, struct elf_kind *kin
     kind->is_static = true;
 }
 
+bool elf_has_magic(const char *path)
+{
+    char magic[SELFMAG];
+    int file = input_file_open(path, INPUT_REGULAR, NULL);
+    bool has = file >= 0 && pread(file, magic, sizeof magic, 0) == (ssize_t) sizeof magic &&
+               memcmp(magic, ELFMAG, sizeof magic) == 0;
+    if (file >= 0)
+        close(file);
+    return has;
+}
+
 /* Opens the file and reads its header.  Returns -1 if it is none of ELF. */
 static int open_elf(const char *path, Elf64_Ehdr *header)
 {

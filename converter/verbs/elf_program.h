@@ -16,6 +16,8 @@ struct elf_kind {
     bool is_static;      /* of 64 bits, and uses no loader */
 };
 
+/* Returns true if the file begins as one of ELF, whatever follows. */
+bool elf_has_magic(const char *path);
 /* Returns false if the file is none of ELF. */
 bool elf_kind_read(const char *path, struct elf_kind *kind);
 

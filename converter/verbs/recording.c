@@ -20,6 +20,7 @@
 #include "converter/base/joined_files.h"
 #include "converter/base/trace_files.h"
 #include "converter/formats/format_table.h"
+#include "converter/verbs/elf_program.h"
 #include "converter/verbs/verb.h"
 #include "format/core/input_file.h"
 #include "steptrace/live.h"
@@ -215,6 +216,22 @@ bool command_find(const char *command, char *path, size_t size)
     return false;
 }
 
+void command_exec(char **words)
+{
+    char path[PATH_MAX];
+    if (command_find(words[0], path, sizeof path) && elf_has_magic(path))
+        execv(path, words);
+    else
+        execvp(words[0], words);
+}
+
+const char *command_error(int code)
+{
+    return code == ENOEXEC ? "this system cannot run the file: a program that is damaged, or of "
+                             "another kind of machine"
+                           : strerror(code);
+}
+
 enum step_status command_fail(const char *verb, const char *what, const char *why)
 {
     fprintf(stderr, "steptrace %s: %s: %s\n", verb, what, why);
@@ -267,7 +284,7 @@ enum step_status command_run(const char *verb, char **words, bool (*prepare)(con
     pid_t child = *process = fork(); /* what is ignored, as by nohup, stays so */
     if (child == 0) {
         if (prepare == NULL || prepare(user))
-            execvp(words[0], words);
+            command_exec(words);
         code = errno;
         _exit(write(report[1], &code, sizeof code) > 0 ? COMMAND_NOT_STARTED - 1
                                                        : COMMAND_NOT_STARTED);
@@ -285,7 +302,7 @@ enum step_status command_run(const char *verb, char **words, bool (*prepare)(con
         wait_for(child);
     for (size_t i = 0; i < SIGNALS; i++)
         sigaction(signals[i], &before[i], NULL); /* what is still to be done can be interrupted */
-    return code == 0 ? STEP_STATUS_OK : command_fail(verb, words[0], strerror(code));
+    return code == 0 ? STEP_STATUS_OK : command_fail(verb, words[0], command_error(code));
 }
 
 /* ---- names ---- */

@@ -66,6 +66,11 @@ void escape_percents(const char *path, char *escaped);
 
 /* Searches like execvp(). */
 bool command_find(const char *command, char *path, size_t size);
+/* Like execvp(), which runs a file that the system refuses as a shell script; but a file of ELF is
+ * none. */
+void command_exec(char **words);
+/* Returns why a command was not started, for the errno of command_exec(). */
+const char *command_error(int code);
 /* Reports what a verb cannot do.  Returns IO. */
 enum step_status command_fail(const char *verb, const char *what, const char *why);
 /* Runs the command to its end, whose exit status becomes the verb's.  The command gets the signals

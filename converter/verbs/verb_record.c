@@ -206,8 +206,8 @@ static enum step_status start(char *agent, const char *other, enum launcher laun
         output_signals_catch();
     } else if (status == STEP_STATUS_OK) {
         fflush(NULL);
-        execvp(words[0], words);
-        status = fail(command[0], strerror(errno));
+        command_exec(words);
+        status = fail(command[0], command_error(errno));
     }
     free(words);
     return status;

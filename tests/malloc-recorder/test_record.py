@@ -193,6 +193,22 @@ class Recorder(unittest.TestCase):
         done = record(trace, '/nosuch/program')
         self.assertEqual(done.returncode, 1)
         self.assertIn('No such file', done.stderr)
+        with open('/bin/true', 'rb') as file:
+            damaged = bytearray(file.read())
+        damaged[16:24] = b'\xff' * 8  # type, machine, version
+        texts = {'damaged': damaged + b'\necho ran as a script\n', 'short': b'\x7fELF\necho ran as a script\n',
+                 'script': b'echo as ever; exit 4\n'}
+        for name, text in texts.items():
+            with open(self.path(name), 'wb') as file:
+                file.write(text)
+            os.chmod(self.path(name), 0o755)
+        for name in ('damaged', 'short'):
+            for verb in ('record-malloc', 'record'):
+                done = run([STEPTRACE, verb, '-o', trace, self.path(name)])
+                self.assertEqual((done.returncode, done.stdout), (1, ''), done)
+                self.assertIn('cannot run', done.stderr)
+        done = record(self.path('script.step'), self.path('script'))
+        self.assertEqual((done.returncode, done.stdout), (4, 'as ever\n'), done)
         done = record(self.path('no/where.step'), 'true')
         self.assertEqual(done.returncode, 1)
         self.assertIn('where.step', done.stderr)

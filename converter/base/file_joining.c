@@ -178,8 +178,8 @@ static struct joined_types find_types(const struct step_definition *definition)
 }
 
 /* Returns CORRUPT for a trace that is no file of rotate= with this number. */
-static enum step_status check_kind(const struct rotated_file *file,
-                                   const struct step_reader *reader, struct step_error *error)
+static enum step_status check_kind(struct rotated_file *file, const struct step_reader *reader,
+                                   struct step_error *error)
 {
     const struct step_definition *definition = step_reader_borrow_definition(reader);
     struct joined_types types = find_types(definition);
@@ -190,7 +190,7 @@ static enum step_status check_kind(const struct rotated_file *file,
     if (trace_number(step_reader_property(reader, "file-number"), 0) != file->number)
         return step_error_set(error, STEP_STATUS_CORRUPT, file->path, STEP_NO_OFFSET,
                               "the number in its name differs from its property file-number");
-    return STEP_STATUS_OK;
+    return rotated_file_note_set(file, reader) ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
 }
 
 static enum step_status check_same(const struct joining *joining, const struct step_reader *reader,
@@ -200,7 +200,7 @@ static enum step_status check_same(const struct joining *joining, const struct s
         return refuse(joining, error, "their definitions differ");
     for (size_t i = 0; i < sizeof same_keys / sizeof same_keys[0]; i++)
         if (!is_same(joining->first, reader, same_keys[i]))
-            return refuse(joining, error, "they are of different recordings");
+            return refuse(joining, error, "they are of different recordings: move one away");
     return STEP_STATUS_OK;
 }
 
@@ -226,6 +226,7 @@ static enum step_status take_files(struct joining *joining, const struct rotated
         else
             report_error(&fault);
     }
+    rotated_files_leave_others(&joining->files);
     return joining->files.count > 0
                ? STEP_STATUS_OK
                : step_error_set(error, STEP_STATUS_CORRUPT, files->items[0].path, STEP_NO_OFFSET,

@@ -15,6 +15,7 @@
 struct rotated_file {
     char *path;
     uint64_t number;
+    char *set; /* its property file-set; NULL: not known yet */
 };
 
 struct rotated_files {
@@ -30,6 +31,11 @@ struct rotated_files {
 enum step_status rotated_files_find(const char *path, struct rotated_files *files,
                                     struct step_error *error);
 void rotated_files_reset(struct rotated_files *files);
+/* Notes which recording the file is of.  Returns false if memory runs out. */
+bool rotated_file_note_set(struct rotated_file *file, const struct step_reader *reader);
+/* Reports and leaves out the files that are of another recording than more than half of them, which
+ * anybody who may write in the directory can put there.  Leaves all if no recording has so many. */
+void rotated_files_leave_others(struct rotated_files *files);
 /* Returns true if `path` stands for such files. */
 bool rotated_files_exist(const char *path);
 /* Returns the length of the name, and sets the number, of a file that is named like one of them; 0

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
 #include "format/core/grow.h"
 #include "format/core/input_file.h"
@@ -73,6 +74,7 @@ static enum step_status add(const struct search *search, const char *file, uint6
     if (asprintf(&added->path, "%s/%s", search->directory, file) < 0)
         return no_memory(error);
     added->number = number;
+    added->set = NULL;
     files->count++;
     return STEP_STATUS_OK;
 }
@@ -185,10 +187,48 @@ enum step_status rotated_files_find(const char *path, struct rotated_files *file
 
 void rotated_files_reset(struct rotated_files *files)
 {
-    for (size_t i = 0; i < files->count; i++)
+    for (size_t i = 0; i < files->count; i++) {
         free(files->items[i].path);
+        free(files->items[i].set);
+    }
     free(files->items);
     *files = (struct rotated_files){.items = NULL};
+}
+
+bool rotated_file_note_set(struct rotated_file *file, const struct step_reader *reader)
+{
+    file->set = strdup(step_reader_property(reader, "file-set"));
+    return file->set != NULL;
+}
+
+/* Returns the recording that more than half of the files are of, or NULL. */
+static const char *most_frequent(const struct rotated_files *files)
+{
+    const char *most = NULL;
+    size_t lead = 0, found = 0;
+    for (size_t i = 0; i < files->count; i++) {
+        if (lead == 0)
+            most = files->items[i].set;
+        lead = strcmp(files->items[i].set, most) == 0 ? lead + 1 : lead - 1;
+    }
+    for (size_t i = 0; i < files->count; i++)
+        found += strcmp(files->items[i].set, most) == 0;
+    return found > files->count / 2 ? most : NULL;
+}
+
+void rotated_files_leave_others(struct rotated_files *files)
+{
+    const char *most = most_frequent(files);
+    size_t kept = 0;
+    for (size_t i = 0; i < files->count; i++) {
+        if (most == NULL || strcmp(files->items[i].set, most) == 0)
+            files->items[kept++] = files->items[i];
+        else
+            report_line("%s: it is of another recording than most files of this name, and is left "
+                        "out: move it to another directory",
+                        files->items[i].path);
+    }
+    files->count = kept;
 }
 
 bool rotated_files_exist(const char *path)

@@ -310,6 +310,31 @@ static void test_others(void)
     remove_directory(1);
 }
 
+/* Whoever puts a file of another recording there, first or last, does not keep the rest from being
+ * read. */
+static void test_planted(void)
+{
+    for (unsigned planted = 1; planted <= 3; planted += 2) {
+        char gap[64];
+        make_directory();
+        for (unsigned number = 1; number <= 3; number++) {
+            struct file file = begin(number, number, number == planted ? "b" : "a", "sampled");
+            add_class(&file, "A");
+            allocate(&file, 1, number);
+            end(&file, number + 1);
+        }
+        struct step_reader *reader = open_joined();
+        struct seen seen = read_all(reader);
+        CU_ASSERT_EQUAL(seen.allocs, 2);
+        const char *gaps = step_reader_property(reader, "file-set-gaps");
+        snprintf(gap, sizeof gap, "file %u is missing", planted);
+        CU_ASSERT((planted == 1) == (gaps == NULL));
+        CU_ASSERT(planted == 1 || strcmp(gaps, gap) == 0);
+        step_reader_destroy(reader);
+        remove_directory(3);
+    }
+}
+
 static void test_one_file(void)
 {
     struct step_reader *reader;
@@ -325,5 +350,6 @@ void add_suite(void)
     CU_add_test(suite, "missing files", test_missing_files);
     CU_add_test(suite, "an exact window", test_window);
     CU_add_test(suite, "files of others", test_others);
+    CU_add_test(suite, "a planted file", test_planted);
     CU_add_test(suite, "one file", test_one_file);
 }

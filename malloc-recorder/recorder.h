@@ -97,8 +97,14 @@ struct recorder {
 
 extern struct recorder recorder;
 
+/* Bytes of this process that no file has: mapped, and in memory. */
+struct private_memory {
+    uint64_t mapped, used;
+};
+
 struct recording {
     struct live_map map;
+    struct private_memory memory_at_start;
     uint64_t number;
     uint64_t process_id;
     struct options options;

@@ -17,6 +17,7 @@
 
 #include "capture/detached.h"
 #include "capture/log.h"
+#include "capture/provenance.h"
 #include "malloc-recorder/allocator_order.h"
 #include "malloc-recorder/import_slots.h"
 #include "malloc-recorder/interpose.h"
@@ -276,12 +277,42 @@ static struct recording *create(void)
     return recording;
 }
 
+/* ---- programs whose own allocator nobody sees ---- */
+
+/* Reads the private memory of this process, in bytes: what is mapped, and what of it is used.  Data
+ * segments are mapped from the start, stacks of threads are mapped and hardly used. */
+static struct private_memory private_memory_now(void)
+{
+    char text[256];
+    uint64_t pages[6] = {0}; /* size, resident, shared, text, library, data */
+    uint64_t page_bytes = (uint64_t) sysconf(_SC_PAGESIZE);
+    size_t length = provenance_read("/proc/self/statm", text, sizeof text);
+    char *at = text;
+    for (size_t i = 0; length > 0 && i < sizeof pages / sizeof pages[0]; i++)
+        pages[i] = strtoull(at, &at, 10);
+    return (struct private_memory){pages[5] * page_bytes, (pages[1] - pages[2]) * page_bytes};
+}
+
+static uint64_t growth(uint64_t before, uint64_t now)
+{
+    return now > before ? now - before : 0;
+}
+
+static uint64_t private_growth(const struct recording *recording)
+{
+    struct private_memory now = private_memory_now();
+    uint64_t mapped = growth(recording->memory_at_start.mapped, now.mapped);
+    uint64_t used = growth(recording->memory_at_start.used, now.used);
+    return mapped < used ? mapped : used;
+}
+
 static void start(void)
 {
     struct recording *recording = create();
     if (recording != NULL) {
         interpose_heaps();
         record_early(recording);
+        recording->memory_at_start = private_memory_now();
     }
     recorder.last = recording;
     atomic_store(&recorder_hot.recording, recording);
@@ -476,6 +507,7 @@ static void end_recording(struct recording *recording, const char *end)
     turn_off();
     wait_until_quiet(recording);
     atomic_fetch_add(&control->missed, atomic_exchange(&recorder.missed_early, 0));
+    control->grown_bytes = private_growth(recording);
     snprintf(control->end, sizeof control->end, "%s", end);
     atomic_store(&control->end_wanted, 1);
     futex_gate_open(&control->shared.work);

@@ -30,6 +30,7 @@ struct drain_control {
     _Atomic uint32_t is_closed;   /* the trace is complete */
     struct futex_gate closed;     /* opens when is_closed is set */
     _Atomic uint64_t missed;      /* calls that could not be recorded */
+    uint64_t grown_bytes;         /* of private memory, from the recording's begin to its end */
     char end[DRAIN_END_TEXT];
     char bypassed[512]; /* the first library whose allocator calls bypass the recorder */
     _Atomic uint32_t message_bytes; /* length of a message for the program's stderr */

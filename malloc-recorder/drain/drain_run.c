@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -355,6 +356,28 @@ static const char *end_of(struct drain *drain)
     return is_gone(trace, 0) ? "killed" : NULL;
 }
 
+/* What the program's memory may grow by with so few records, without an allocator of its own. */
+#define GROWN_LEAST (UINT64_C(4) << 20)
+#define RECORDS_FEW 100u
+
+/* An allocator that is part of the program, and has no names, is recognised by what is missing. */
+static void put_unseen(struct drain *drain)
+{
+    uint64_t grown = trace_of(drain)->control->grown_bytes, records = 0;
+    char text[256];
+    for (struct live_stream *stream = live_all_streams(drain->map); stream != NULL;
+         stream = stream->next_all)
+        records += step_writer_put_count(drain->writer, stream->number);
+    if (grown < GROWN_LEAST || records >= RECORDS_FEW || trace_of(drain)->cut != NULL)
+        return;
+    snprintf(
+        text, sizeof text,
+        "hardly any allocation was recorded, but the program's memory grew by %.1f MiB: it has "
+        "an allocator of its own, or maps its memory itself",
+        (double) grown / (1 << 20));
+    drain_put_text(drain, "incomplete", text);
+}
+
 static void put_end(struct drain *drain, const char *end)
 {
     struct native_trace *trace = trace_of(drain);
@@ -364,6 +387,7 @@ static void put_end(struct drain *drain, const char *end)
         drain_put_text(drain, "bypassed-by", trace->control->bypassed);
     drain_put_number(drain, "dropped", atomic_load(&trace->header->dropped));
     drain_put_number(drain, "missed", atomic_load(&trace->control->missed));
+    put_unseen(drain);
     drain_put_waits(drain);
     struct rusage usage;
     if (getrusage(RUSAGE_SELF, &usage) != 0)

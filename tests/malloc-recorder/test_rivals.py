@@ -81,6 +81,21 @@ class Rivals(unittest.TestCase):
             self.assertNotIn('nothing is recorded', done.stderr)
             os.remove(self.trace)
 
+    def test_stripped(self):
+        """Nothing names the program's own allocator: the trace that lacks it is called incomplete."""
+        path = os.path.join(self.scratch.name, 'ends0')
+        with open(path, 'w', encoding='ascii') as file:
+            file.write(f'#!/bin/sh\n{self.rival("mapped")}\nexit 0\n')
+        os.chmod(path, 0o755)
+        done = record(os.path.join(self.scratch.name, 'run-%p.step'), path)
+        self.assertEqual(done.returncode, 3, done)
+        self.assertRegex(done.stderr, r"hardly any allocation was recorded, but the program's memory grew by 8\.\d MiB")
+        done = record(self.trace, self.rival('mapped'))
+        self.assertEqual(done.returncode, 5, done)
+        done = run([STEPTRACE, 'check', self.trace])
+        self.assertEqual(done.returncode, 3, done)
+        self.assertIn('the trace is incomplete', done.stderr)
+
     def test_leak_sanitizer(self):
         """Those that only stand behind the recorder are no hindrance."""
         for name in ('leak', 'undefined'):

@@ -55,7 +55,7 @@ static bool put_birth(struct findings_pass *pass, const struct trace_event *even
         if (!object_table_put(&pass->existing, &object))
             return false;
     } else {
-        pass->has_stacks |= event->stack_id != 0;
+        pass->has_stacks |= trace_recorded_stack(event) != 0;
         if (!STEP_MAKE_ZEROED_ROOM(pass->fates, pass->fate_count, (size_t) cell + 1))
             return false;
     }

@@ -26,8 +26,7 @@ static enum step_status put_checked(void *user, const struct trace_event *events
     struct flow *flow = user;
     for (size_t i = 0; i < count; i++) {
         flow->kinds |= TRACE_KIND_BIT(events[i].kind);
-        flow->has_sites = flow->has_sites || events[i].kind == EVENT_METHOD_ENTRY ||
-                          (events[i].kind == EVENT_OBJECT_ALLOC && events[i].stack_id != 0);
+        flow->has_sites |= events[i].kind == EVENT_OBJECT_ALLOC && events[i].stack_id != 0;
     }
     return put_events(user, events, count, error);
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An array of call sites with a hash index, and a stack of open calls per thread.
+ * An array of call sites with a hash index.
  *
- * Equal stacks are one site, whatever they come from: frames of the trace, open calls, or an
- * imported dump.  As a parent's number is lower than its children's, sums over subtrees need one
- * pass from the end and no recursion (heap_dump.c).
+ * Equal stacks are one site, whatever they come from: frames of the trace, or an imported dump.  As
+ * a parent's number is lower than its children's, sums over subtrees need one pass from the end and
+ * no recursion (heap_dump.c).
  */
 #include "converter/heap/heap_sites.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/trace/call_stack.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 
@@ -128,64 +127,6 @@ static struct step_bytes frame_of(const void *frames, uint64_t *frame, char room
 struct stack_text heap_site_stack(const struct heap_sites *sites, uint32_t site, uint64_t depth)
 {
     return (struct stack_text){frame_of, sites, site, depth};
-}
-
-void call_sites_init(struct call_sites *calls)
-{
-    id_table_init(&calls->threads, sizeof(struct call_stack));
-}
-
-void call_sites_reset(struct call_sites *calls)
-{
-    struct call_stack *stack;
-    for (uint32_t i = 0; (stack = id_table_next(&calls->threads, &i)) != NULL; i++)
-        call_stack_reset(stack);
-    id_table_reset(&calls->threads);
-}
-
-static uint32_t innermost_site(const struct call_stack *stack)
-{
-    return stack != NULL && stack->depth > 0 ? stack->frames[stack->depth - 1].site : 0;
-}
-
-uint32_t call_sites_of(const struct call_sites *calls, struct heap_sites *sites,
-                       const struct trace_event *event)
-{
-    if (event->stack_id != 0)
-        return heap_sites_of_frame(sites, event->stack_id);
-    return innermost_site(id_table_find(&calls->threads, event->thread_id));
-}
-
-static bool put_entry(struct call_sites *calls, struct heap_sites *sites,
-                      const struct trace_event *event)
-{
-    struct call_stack *stack = id_table_get(&calls->threads, event->thread_id);
-    if (stack == NULL)
-        return false;
-    const struct heap_site site = {.parent = innermost_site(stack), .method_id = event->method_id};
-    const struct call_frame frame = {.method_id = event->method_id,
-                                     .site = heap_sites_put(sites, &site)};
-    return frame.site != 0 && call_stack_push(stack, &frame);
-}
-
-/* An exit closes the innermost call of its method, and those nested in it: exceptions may leave
- * several calls of which the trace has no exits. */
-static void put_exit(struct call_sites *calls, const struct trace_event *event)
-{
-    struct call_stack *stack = id_table_find(&calls->threads, event->thread_id);
-    size_t depth = stack != NULL ? call_stack_find(stack, event->method_id) : 0;
-    if (depth != 0)
-        call_stack_cut(stack, depth - 1);
-}
-
-bool call_sites_put(struct call_sites *calls, struct heap_sites *sites,
-                    const struct trace_event *event)
-{
-    if (event->kind == EVENT_METHOD_ENTRY)
-        return put_entry(calls, sites, event);
-    if (event->kind == EVENT_METHOD_EXIT || event->kind == EVENT_METHOD_POP)
-        put_exit(calls, event);
-    return true;
 }
 
 bool profile_function_name(const struct trace_names *names, uint32_t method_id,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tree of call sites, made from a trace's frames, its method events, or the frames of an imported
+ * A tree of call sites, made from a trace's frames, also derived ones, or the frames of an imported
  * dump.  Site 0 is the root, which represents an empty stack.  A parent's number is lower than
  * those of its children.
  */
@@ -69,23 +69,6 @@ struct frame_place heap_site_place(const struct heap_sites *sites, const struct 
 struct stack_text heap_site_stack(const struct heap_sites *sites, uint32_t site, uint64_t depth);
 
 #define HEAP_SITE_TEXT FRAME_TEXT
-
-/* The call sites of allocations: the frame that an event names, or else the calls that the
- * thread's method events have opened. */
-struct call_sites {
-    struct id_table threads; /* struct call_stack */
-};
-
-void call_sites_init(struct call_sites *calls);
-void call_sites_reset(struct call_sites *calls);
-
-/* Processes the next event; only method events have an effect, and may add sites.  Returns false
- * if out of memory. */
-bool call_sites_put(struct call_sites *calls, struct heap_sites *sites,
-                    const struct trace_event *event);
-/* Returns the site of an allocation; 0 if it is unknown. */
-uint32_t call_sites_of(const struct call_sites *calls, struct heap_sites *sites,
-                       const struct trace_event *event);
 
 /* The functions of profiles (pprof, OTLP): their names and source files. */
 

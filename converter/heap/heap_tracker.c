@@ -204,6 +204,7 @@ void heap_tracker_select(struct event_selection *selected, const struct event_se
 {
     event_selection_init(selected);
     selected->untracked = true;
+    selected->derives_stacks = true;
     selected->kinds = HEAP_KINDS;
     selected->dtd_path = objects->dtd_path;
     selected->needs_all = objects->needs_all;
@@ -221,7 +222,6 @@ bool heap_tracker_init(struct heap_tracker *tracker, const struct event_source *
         follow_peak = follow_peak || options->moments[i].kind == HEAP_AT_PEAK;
     find_next_time(tracker, 0, true);
     tracker->samples.unit = tracker->unit;
-    call_sites_init(&tracker->calls);
     bool ok = heap_sites_init(&tracker->sites, &source->names);
     heap_cells_init(&tracker->cells, follow_peak);
     return ok && heap_choice_init(tracker, options->selected);
@@ -237,7 +237,6 @@ enum step_status heap_tracker_weigh(struct heap_tracker *tracker, struct event_s
 
 void heap_tracker_reset(struct heap_tracker *tracker)
 {
-    call_sites_reset(&tracker->calls);
     heap_choice_reset(tracker);
     heap_sites_reset(&tracker->sites);
     heap_cells_reset(&tracker->cells);
@@ -334,7 +333,7 @@ static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *ev
 {
     struct heap_cells *cells = &tracker->cells;
     const struct heap_key key = {event->class_id,
-                                 call_sites_of(&tracker->calls, &tracker->sites, event),
+                                 heap_sites_of_frame(&tracker->sites, event->stack_id),
                                  tracker->options.by_thread ? event->thread_id : 0};
     uint32_t number =
         is_wanted(tracker, event, key.site) ? heap_cells_put(cells, &key) : HEAP_HIDDEN_CELL;
@@ -388,7 +387,7 @@ static bool is_left_out(const struct heap_tracker *tracker, const struct trace_e
 static bool leave_out(struct heap_tracker *tracker, const struct trace_event *event)
 {
     tracker->left_out +=
-        is_wanted(tracker, event, call_sites_of(&tracker->calls, &tracker->sites, event));
+        is_wanted(tracker, event, heap_sites_of_frame(&tracker->sites, event->stack_id));
     return tell(tracker, event, UINT32_MAX, NULL);
 }
 
@@ -402,7 +401,7 @@ static bool put_event(struct heap_tracker *tracker, const struct trace_event *ev
     case EVENT_OBJECT_FREE:
         return put_free(tracker, event);
     default:
-        return call_sites_put(&tracker->calls, &tracker->sites, event);
+        return true;
     }
 }
 

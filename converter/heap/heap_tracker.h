@@ -177,7 +177,6 @@ struct heap_tracker {
     struct heap_tracker_options options;
     enum time_unit unit; /* of the trace's times */
     struct heap_sites sites;
-    struct call_sites calls;
     struct heap_cells cells;
     struct cell_samples samples;
     struct object_table live; /* object -> time of its birth, index of its cell */

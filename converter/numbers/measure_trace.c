@@ -359,6 +359,7 @@ static enum step_status measure_trace(struct measures *measures, const char *pat
     struct event_selection plain = *selected;
     struct input input;
     plain.untracked = true; /* the tracker follows live objects itself */
+    plain.derives_stacks = true;
     plain.objects = NULL;
     enum step_status status = input_open(&input, path, NULL, &plain);
     if (status != STEP_STATUS_OK)

@@ -110,12 +110,13 @@ static void count_birth(struct site_life *life, const struct trace_event *event)
 static bool put_birth(struct site_lives *lives, const struct trace_event *event)
 {
     size_t place;
+    uint32_t stack_id = trace_recorded_stack(event);
     struct live_object object = {.object = event->object, .size = event->size, .class_id = NO_SITE};
     if ((event->flags & TRACE_EXISTING) != 0) {
         add(&lives->existing, event->size);
         return object_table_put(&lives->live, &object);
     }
-    uint32_t site = site_lives_get(lives, (struct site_key){event->class_id, event->stack_id});
+    uint32_t site = site_lives_get(lives, (struct site_key){event->class_id, stack_id});
     if (site == UINT32_MAX || !take_birth(lives, &place))
         return false;
     struct site_life *life = &lives->items[site];
@@ -125,7 +126,7 @@ static bool put_birth(struct site_lives *lives, const struct trace_event *event)
                                               .time_ns = event->time_ns,
                                               .collections = site_lives_collections(lives)};
     add(&lives->born, event->size);
-    lives->has_stacks |= event->stack_id != 0;
+    lives->has_stacks |= stack_id != 0;
     object.value = place;
     object.class_id = site;
     return object_table_put(&lives->live, &object);

@@ -76,6 +76,8 @@ static uint32_t resolve_method(struct stepfile_decoder *decoder, uint64_t id)
 /* Adds the frame and its callers. */
 static uint32_t resolve_frame(struct stepfile_decoder *decoder, uint64_t id)
 {
+    if (java_id(id) >= TRACE_DERIVED_FRAME)
+        return 0; /* no file has so many */
     for (uint32_t at = java_id(id); at != 0;) {
         struct trace_frame *frame = id_table_find(&decoder->names->frames, at);
         if (frame != NULL && frame->known)

@@ -154,7 +154,7 @@ static enum step_status put_alloc(struct stepfile_sink *sink, const struct trace
         !object_table_put(&sink->live, &(struct live_object){.object = event->object,
                                                              .class_id = event->class_id}))
         return STEP_STATUS_NO_MEMORY;
-    if ((event->flags & TRACE_EXISTING) == 0 && event->stack_id != 0)
+    if ((event->flags & TRACE_EXISTING) == 0 && trace_recorded_stack(event) != 0)
         return step_java_object_alloc_at_put(
             sink->writer, STREAM,
             &(struct step_java_object_alloc_at){record.time, record.thread, record.class_,

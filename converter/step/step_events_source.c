@@ -21,10 +21,10 @@ struct stepfile_source {
     struct event_source base;
     struct step_reader *reader;
     struct stepfile_decoder decoder;
-    bool needs_objects;    /* also needs allocations and frees before the slice */
-    uint8_t *wanted;       /* by record of the file: decode it in blocks of the slice */
-    uint8_t *wanted_live;  /* the same for blocks before the slice: allocations and frees */
-    uint8_t *wanted_frees; /* the same for blocks of threads that are not selected */
+    bool needs_objects;     /* also needs allocations and frees before the slice */
+    uint8_t *wanted;        /* by record of the file: decode it in blocks of the slice */
+    uint8_t *wanted_before; /* the same for blocks before the slice: what is followed */
+    uint8_t *wanted_frees;  /* the same for blocks of threads that are not selected */
     uint64_t from_ticks;
     uint64_t to_ticks;
     bool has_thread;
@@ -59,13 +59,15 @@ static uint64_t thread_id_of(const struct stepfile_source *source, uint64_t numb
 
 static void choose_records(struct stepfile_source *source, uint32_t kinds)
 {
-    uint32_t decoded = kinds | (source->needs_objects ? LIVE_KINDS : 0);
+    uint32_t followed = (source->needs_objects ? LIVE_KINDS : 0) |
+                        (source->base.derives_stacks ? DERIVED_STACKS_KINDS : 0);
+    uint32_t decoded = kinds | followed;
     for (uint32_t i = 0; i < source->decoder.java.count; i++) {
         uint8_t kind = java_kind_of(&source->decoder.java, i)->event;
         uint32_t bit = kind < EVENT_KIND_COUNT ? TRACE_KIND_BIT(kind) : 0;
         bool is_phase = source->has_phases && java_is_phase(java_kind_of(&source->decoder.java, i));
         source->wanted[i] = is_phase || (decoded & bit) != 0;
-        source->wanted_live[i] = is_phase || (LIVE_KINDS & bit) != 0;
+        source->wanted_before[i] = is_phase || (followed & bit) != 0;
         source->wanted_frees[i] =
             is_phase || (decoded & bit & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
     }
@@ -77,9 +79,7 @@ static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
     if (info->time_min > source->to_ticks)
         return NULL;
     bool is_before = info->time_max < source->from_ticks;
-    if (is_before && !source->needs_objects && !source->has_phases)
-        return NULL;
-    const uint8_t *wanted = is_before ? source->wanted_live : source->wanted;
+    const uint8_t *wanted = is_before ? source->wanted_before : source->wanted;
     if (source->has_thread &&
         (source->thread_id < info->thread_min || source->thread_id > info->thread_max))
         wanted = source->wanted_frees; /* its frees may be of any thread's objects */
@@ -346,7 +346,7 @@ static void destroy(struct event_source *base)
     open_phases_reset(&source->phases);
     free(source->fronts);
     free(source->wanted);
-    free(source->wanted_live);
+    free(source->wanted_before);
     free(source->wanted_frees);
     event_source_reset(base);
     step_reader_destroy(source->reader);
@@ -396,9 +396,9 @@ static enum step_status choose(struct stepfile_source *source, struct step_error
     if (status != STEP_STATUS_OK)
         return status;
     source->wanted = calloc(source->decoder.java.count + 1, 1);
-    source->wanted_live = calloc(source->decoder.java.count + 1, 1);
+    source->wanted_before = calloc(source->decoder.java.count + 1, 1);
     source->wanted_frees = calloc(source->decoder.java.count + 1, 1);
-    if (source->wanted == NULL || source->wanted_live == NULL || source->wanted_frees == NULL)
+    if (source->wanted == NULL || source->wanted_before == NULL || source->wanted_frees == NULL)
         return no_memory(error);
     if (source->has_phases && !name_phases(source))
         return no_memory(error);

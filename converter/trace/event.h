@@ -42,7 +42,8 @@ struct trace_event {
     union {
         struct {
             uint32_t method_id; /* MN, MX, FP */
-            uint32_t stack_id;  /* OA: innermost frame of the call stack (names.h); 0: unknown */
+            uint32_t stack_id;  /* OA: innermost frame of the call stack (names.h); 0: unknown.
+                                   From TRACE_DERIVED_FRAME on: derived (derived_stacks.h) */
         };
         uint64_t collected_ns; /* OF with TRACE_DATED: time of the collection that found it dead */
     };
@@ -54,6 +55,15 @@ struct trace_event {
     uint8_t flags;
     uint8_t padding; /* OA: bytes after an array's elements, if the agent had layout=yes */
 };
+
+/* Number of the first frame that method events make; frames of the trace have lower ones. */
+#define TRACE_DERIVED_FRAME (UINT32_C(1) << 31)
+
+/* Returns the stack of an allocation if it was recorded, else 0: copies have no derived ones. */
+static inline uint32_t trace_recorded_stack(const struct trace_event *event)
+{
+    return event->stack_id < TRACE_DERIVED_FRAME ? event->stack_id : 0;
+}
 
 /* Sets of event kinds are bitmaps. */
 #define TRACE_KIND_BIT(kind) (UINT32_C(1) << (kind))

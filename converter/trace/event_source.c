@@ -20,6 +20,10 @@ void event_source_init(struct event_source *source,
     source->keep_live =
         !selected->untracked && (selected->kinds & (TRACE_KIND_BIT(EVENT_OBJECT_FREE) |
                                                     TRACE_KIND_BIT(EVENT_METHOD_ENTRY))) != 0;
+    source->derives_stacks =
+        (selected->kinds & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0 &&
+        (selected->derives_stacks || selected->sites.count > 0 || selected->methods.count > 0);
+    derived_stacks_init(&source->stacks);
     trace_names_init(&source->names);
     trace_filter_init(&source->filter, selected);
 }
@@ -27,6 +31,7 @@ void event_source_init(struct event_source *source,
 void event_source_reset(struct event_source *source)
 {
     trace_names_reset(&source->names);
+    derived_stacks_reset(&source->stacks);
     trace_filter_reset(&source->filter);
     object_table_reset(&source->live);
 }
@@ -125,6 +130,8 @@ enum step_status event_source_layouts(struct event_source *source, trace_layout_
 
 bool event_source_follow(struct event_source *source, struct trace_event *event)
 {
+    if (source->derives_stacks && !derived_stacks_put(&source->stacks, &source->names, event))
+        return false;
     if (!source->keep_live)
         return true;
     if (event->kind == EVENT_OBJECT_ALLOC)

@@ -13,6 +13,7 @@
 
 #include "converter/base/object_table.h"
 #include "converter/base/quantity.h"
+#include "converter/trace/derived_stacks.h"
 #include "converter/trace/event.h"
 #include "converter/trace/event_selection.h"
 #include "converter/trace/names.h"
@@ -90,7 +91,9 @@ struct event_source {
     struct object_table live;
     struct trace_filter filter;
     enum trace_content content;
-    bool keep_live; /* some selected event needs the table of live objects */
+    bool keep_live;      /* some selected event needs the table of live objects */
+    bool derives_stacks; /* the selection needs it, and so all method events */
+    struct derived_stacks stacks;
 };
 
 struct event_source_operations {
@@ -180,8 +183,9 @@ void event_source_init(struct event_source *source,
                        const struct event_source_operations *operations, const char *path,
                        const struct event_selection *selected);
 void event_source_reset(struct event_source *source);
-/* Tracks live objects and completes an event with what its line or record omits.  A free whose
- * class is unknown gets the class of the allocation.  Returns false if out of memory. */
+/* Tracks live objects and open calls, and completes an event with what its line or record omits: a
+ * free whose class is unknown gets the class of the allocation.  Call it for all events, before the
+ * filter.  Returns false if out of memory. */
 bool event_source_follow(struct event_source *source, struct trace_event *event);
 
 #endif

@@ -115,6 +115,7 @@ struct trace_format {
     enum step_status (*open_stream)(const struct standard_input *start,
                                     const struct event_selection *selected,
                                     struct opened_trace *out, struct step_error *error);
+    bool shows_stacks;    /* of allocations: they are derived where the trace has none */
     bool follows_objects; /* the sink tracks objects: a free needs only the object's number */
     /* Writing: from events, from allocations (also those that events become if there is no other
      * sink), or by `write`. */

@@ -194,6 +194,7 @@ static enum step_status prepare(const struct arguments *arguments, struct conver
     default:
         if (conversion->job.format->follows_objects && takes_all)
             conversion->selected.untracked = true;
+        conversion->selected.derives_stacks = conversion->job.format->shows_stacks;
         return prepare_records(arguments, conversion);
     }
 }

@@ -140,6 +140,11 @@ static enum step_status print(const struct stats_options *options, const char *p
     return print_numbers(&report, options->json) ? STEP_STATUS_OK : no_memory(error);
 }
 
+static bool takes_findings(const struct stats_options *options)
+{
+    return event_selection_is_all(&options->selected) && !options->gates.is_quiet;
+}
+
 static enum step_status add_up(const struct stats_options *options, const char *path,
                                struct input *input, struct stats_pass *pass)
 {
@@ -152,8 +157,8 @@ static enum step_status add_up(const struct stats_options *options, const char *
     statistics->unit = event_source_time_unit(input->source);
     statistics->deaths.are_of_program = input->source->content == TRACE_OF_ALLOCATIONS;
     pass->is_measured = options->gates.count > 0;
-    pass->has_findings = event_selection_is_all(&options->selected) && !options->gates.is_quiet &&
-                         event_source_sample_interval(input->source) == 0;
+    pass->has_findings =
+        takes_findings(options) && event_source_sample_interval(input->source) == 0;
     bool ok = !pass->is_measured || trace_measure_init(&pass->measure, input->source);
     ok = (!pass->has_findings || findings_pass_init(&pass->findings, input->source)) && ok;
     if (ok) {
@@ -190,6 +195,7 @@ static enum step_status run(struct stats_options *options, const struct argument
                     options->baseline == NULL ? "add --baseline=TRACE" : NULL);
     if (status != STEP_STATUS_OK)
         return status;
+    options->selected.derives_stacks = options->gates.count > 0 || takes_findings(options);
     options->selected.needs_all = options->lifetimes_in_bytes ? "--lifetimes=bytes" : NULL;
     status = input_open(&input, path, options->from, &options->selected);
     if (status != STEP_STATUS_OK)

@@ -116,7 +116,7 @@ def heap(case):
     words = ["heap", "--json", "--top=0", "--depth=0", f"--at={moment}", "--by=" + "+".join(axes), *words_of(options)]
     words.append("--allocated" if allocated else "--alive")
     found = case.json(*words, case.trace)
-    at, taken, rows = heaps.rows(case.world, Selection(case.world, options, derives=True), moment, axes, allocated)
+    at, taken, rows = heaps.rows(case.world, Selection(case.world, options), moment, axes, allocated)
     case.same("time", found["moment"]["time_ns"], at.time * TICK)
     case.same("collections", found["moment"]["collections"], at.collections)
     name = "allocated" if allocated else "live"
@@ -152,7 +152,7 @@ def leaks(case):
         words.append("--suppress=" + case.path("suppressed"))
     existing = case.chance.random() < 0.3
     found = case.json(*words, *["--existing"] * existing, case.trace)
-    selection = Selection(case.world, options, derives=True)
+    selection = Selection(case.world, options)
     all_rows, kept, rows = leaks_of.rows(case.world, selection, least, axes, existing, 0, suppressed)
     case.same("collections", found["collections"], len(case.world.collections()))
     case.same("existing left out", found["existing_left_out"], 0 if existing else sum(o.existing for o in selection.objects()))
@@ -213,7 +213,7 @@ def gates(case):
     axis = chance.choice(["", "", "class:a.**", "class:java/lang/Object", "site:a.**", "method:a.**"]) if metric != "collections" else ""
     if axis:
         name, pattern = axis.split(":")
-        selection = Selection(world, [(name, pattern)], derives=True)
+        selection = Selection(world, [(name, pattern)])
         value = measured(world, metric, selection.takes)
     else:
         value = measured(world, metric, lambda o: True)

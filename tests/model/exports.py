@@ -14,9 +14,11 @@ import heaptrack_reader
 import native_reader
 import otlp_reader
 import parquet_reader
+from commands import choose_options, words_of
 from moments import Moment, peak_of
 from protobuf_reader import packed, tables
 from registry import check, choose_moment
+from selection import Selection
 from world import TICK
 
 
@@ -247,12 +249,22 @@ def massif(case):
 
 @check
 def heaptrack(case):
-    case.run("convert", case.trace, "-o", case.path("out.heaptrack"), "--to=heaptrack")
+    """Sums, and those of call stacks; the peak is that of what is selected, which is looked at if all is."""
+    options = choose_options(case, ("alive-at",))
+    case.run("convert", case.trace, "-o", case.path("out.heaptrack"), "--to=heaptrack", *words_of(options))
     with open(case.path("out.heaptrack"), "rb") as file:
         found = heaptrack_reader.File(file.read())
-    objects = case.world.objects
-    case.same("sums", (found.allocations, found.allocated, found.live, found.peak),
-              (len(objects), sum(o.size for o in objects), sum(o.size for o in objects if o.died is None), sum(o.size for o in Moment(case.world, "peak").living)))
+    objects = Selection(case.world, options).objects()
+    case.same("sums", (found.allocations, found.allocated, found.live),
+              (len(objects), sum(o.size for o in objects), sum(o.size for o in objects if o.died is None)))
+    if not options:
+        case.same("peak", found.peak, sum(o.size for o in Moment(case.world, "peak").living))
+    stacks, wanted = collections.Counter(), collections.Counter()
+    for node, sums in found.by_stack.items():
+        stacks[tuple(frame[0] for frame in found.stack(node)[1:])] += sums[1]
+    for o in objects:
+        wanted[tuple(name for name, _ in case.world.derived_stack(o))] += o.size
+    case.same("stacks", +stacks, +wanted)
 
 
 @check

@@ -7,6 +7,7 @@ import re
 import heaps
 import leaks_of
 import statistics_of
+from commands import choose_options, words_of
 from moments import Moment, allocated_of, totals
 from registry import BUCKET, SIGNS, check, choose_moment, rule_status
 from selection import Selection
@@ -26,7 +27,7 @@ def try_rule(case, verb, axis, metric, value, unit=1, is_judged=True):
 def gates_heap(case):
     moment = choose_moment(case)
     axis = case.chance.choice(["", "class:a.**", "site:a.**", "class:java/lang/Object"])
-    selection = Selection(case.world, [axis.split(":")] if axis else [], derives=True)
+    selection = Selection(case.world, [axis.split(":")] if axis else [])
     number, size = totals([o for o in Moment(case.world, moment).living if selection.takes(o)])
     metric, value = case.chance.choice([("alive", size), ("alive_objects", number)])
     try_rule(case, ["heap", f"--at={moment}"], axis, metric, value)
@@ -248,18 +249,19 @@ def leaks_baseline(case):
 
 @check
 def compare_axes(case):
-    """By thread and by site, whose frames are told apart by lines only with --lines."""
+    """By thread and by site, whose frames are told apart by lines only with --lines; of all or of a part."""
+    options = choose_options(case, ("alive-at",))
     other, lines = World(case.seed + 1000003), case.chance.random() < 0.5
     path = case.make(other, "other.step")
     found = case.json("compare", "--json", "--by=" + case.chance.choice(["site", "thread"]), "--depth=0", "--exact",
-                                *["--lines"] * lines, case.trace, path)
+                                *["--lines"] * lines, *words_of(options), case.trace, path)
     axis = "sites" if "sites" in found else "threads"
-    if axis not in found or not case.world.objects or not other.objects or (axis == "sites" and not (case.world.stacks and other.stacks)):
+    if axis not in found or not case.world.objects or not other.objects:
         return False
     sums = []
     for world in (case.world, other):
         sums.append(collections.Counter())
-        for o in allocated_of(world.objects):
+        for o in allocated_of(Selection(world, options).objects()):
             if axis == "threads":
                 sums[-1][f"{o.thread} {world.thread_name(o.thread)}" if o.thread else ""] += o.size
             else:

@@ -315,7 +315,7 @@ def kinds(case):
 
 @check
 def compare_selected(case):
-    """A selection is made on both sides; --site and --method go by recorded call stacks alone."""
+    """A selection is made on both sides."""
     options = choose_options(case)
     other = World(case.seed + 1000003)
     case.make(other, "other.step")

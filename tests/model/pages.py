@@ -54,7 +54,7 @@ def report_summary(case):
 @check
 def report_selected(case):
     """The page of a part: its sums, and what of it lives."""
-    options = choose_options(case, ("site", "method"))
+    options = choose_options(case)
     objects = Selection(case.world, options).objects()
     page = report(case, *words_of(options))
     wanted = {}
@@ -99,12 +99,13 @@ def tree_sums(sites, *columns):
 
 @check
 def report_flames(case):
-    """The flame graph: what each call stack allocated, and what of it lives at the moment."""
-    world = case.world
-    moment = choose_moment(case)
-    page = report(case, f"--at={moment}")
-    at, wanted = Moment(world, moment), collections.defaultdict(lambda: [0] * 4)
-    for first, objects in ((0, at.living), (2, allocated_of(world.objects))):
+    """The flame graph: what each call stack allocated, and what of it lives at the moment; of a part, at the end."""
+    world, options = case.world, choose_options(case, ("alive-at", "lifetime"))
+    moment = "end" if options else choose_moment(case)
+    page = report(case, f"--at={moment}", *words_of(options))
+    selection, wanted = Selection(world, options), collections.defaultdict(lambda: [0] * 4)
+    living = [o for o in Moment(world, moment).living if selection.takes(o)]
+    for first, objects in ((0, living), (2, allocated_of(selection.objects()))):
         for o in objects:
             row = wanted[tuple(name for name, _ in reversed(world.derived_stack(o)))]
             row[first], row[first + 1] = row[first] + o.size, row[first + 1] + 1

@@ -35,17 +35,15 @@ def class_of(chunk, fields):
 
 @check
 def jfr(case):
-    """Call stacks made of method events depend on what the selection leaves of these: they are not looked at then."""
     options = choose_options(case, ("alive-at",))
     world, selection = case.world, Selection(case.world, options)
     events = recorded(case, *words_of(options))
     found, wanted = collections.Counter(), collections.Counter()
-    shown = (lambda stack: ()) if options and world.calls_traced else lambda stack: stack
     for fields, chunk in events["jdk.ObjectAllocationSample"]:
-        found[class_of(chunk, fields), chunk.thread_name(fields["eventThread"]) or "", shown(stack_of(chunk, fields))] += fields["weight"]
+        found[class_of(chunk, fields), chunk.thread_name(fields["eventThread"]) or "", stack_of(chunk, fields)] += fields["weight"]
     lives = {}
     for o in selection.objects():
-        key = world.class_name(o.kind), shown(tuple(world.derived_stack(o)))
+        key = world.class_name(o.kind), tuple(world.derived_stack(o))
         row = lives.setdefault(key, [0] * 5)
         if not o.existing:
             wanted[key[0], world.thread_name(o.thread), key[1]] += o.size
@@ -55,7 +53,7 @@ def jfr(case):
     case.same("samples", found, wanted)
     rows = {}
     for fields, chunk in events["steptrace.ObjectLifetime"]:
-        row = rows.setdefault((class_of(chunk, fields), shown(stack_of(chunk, fields))), [0] * 5)
+        row = rows.setdefault((class_of(chunk, fields), stack_of(chunk, fields)), [0] * 5)
         for i, name in enumerate(("objects", "bytes", "deadObjects", "deadBytes", "lifetimes")):
             row[i] += fields[name]
     case.same("lifetimes", rows, {key: row for key, row in lives.items() if any(row)})

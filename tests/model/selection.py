@@ -56,9 +56,9 @@ def any_of(patterns, matches):
 class Selection:
     """options: pairs of an option's name and its value, as on the command line."""
 
-    def __init__(self, world, options=(), derives=False):
-        """`derives`: call stacks are also made of method events, as `heap` does."""
-        self.world, self.stack_of = world, world.derived_stack if derives else lambda o: world.stack(o.site)
+    def __init__(self, world, options=(), recorded=False):
+        """`recorded`: of call stacks that were recorded alone, as `watch` goes by."""
+        self.world, self.stack_of = world, (lambda o: world.stack(o.site)) if recorded else world.derived_stack
         self.values = {}
         for name, value in options:
             self.values.setdefault(name, []).append(value)

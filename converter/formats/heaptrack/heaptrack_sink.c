@@ -300,7 +300,6 @@ struct pair {
 struct heaptrack_sink {
     struct trace_sink base;
     struct heap_sites sites;
-    struct call_sites calls;
     struct heaptrack_stacks stacks;
     struct object_table live; /* class_id is the number of the pair */
     struct pair *pairs;       /* by hash */
@@ -357,7 +356,7 @@ static void put_free(struct heaptrack_sink *sink, uint64_t object)
 static enum step_status put_alloc(struct heaptrack_sink *sink, const struct trace_event *event,
                                   struct step_error *error)
 {
-    uint32_t site = call_sites_of(&sink->calls, &sink->sites, event);
+    uint32_t site = heap_sites_of_frame(&sink->sites, event->stack_id);
     struct pair *pair = place_of(sink, event->size, site, event->class_id);
     enum step_status status = STEP_STATUS_OK;
     if (event->object == 0)
@@ -388,8 +387,6 @@ static enum step_status put_event(struct heaptrack_sink *sink, const struct trac
         return put_alloc(sink, event, error);
     if (event->kind == EVENT_OBJECT_FREE)
         put_free(sink, event->object);
-    else if (!call_sites_put(&sink->calls, &sink->sites, event))
-        return no_memory(error);
     return STEP_STATUS_OK;
 }
 
@@ -417,7 +414,6 @@ static void reset(struct trace_sink *base)
 {
     struct heaptrack_sink *sink = (struct heaptrack_sink *) base;
     heaptrack_stacks_reset(&sink->stacks);
-    call_sites_reset(&sink->calls);
     heap_sites_reset(&sink->sites);
     object_table_reset(&sink->live);
     free(sink->pairs);
@@ -441,7 +437,6 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
                                   struct step_error *error)
 {
     struct heaptrack_sink *sink = (struct heaptrack_sink *) base;
-    call_sites_init(&sink->calls);
     sink->pairs = calloc(PAIR_PLACES, sizeof *sink->pairs);
     bool ok = heap_sites_init(&sink->sites, &to->source->names);
     ok = heaptrack_stacks_init(&sink->stacks, base->stream.file, &sink->sites) && ok;
@@ -465,7 +460,7 @@ static const struct format_options *const options_of[] = {&compression_options, 
 /* Members shared by all three. */
 #define OF_HEAPTRACK                                                                               \
     .needs = FORMAT_NEEDS_ALLOCATIONS, .options = options_of, .follows_objects = true,             \
-    .sink = &operations, .packs_by_ending = true
+    .shows_stacks = true, .sink = &operations, .packs_by_ending = true
 
 const struct trace_format format_heaptrack = {
     .name = "heaptrack",

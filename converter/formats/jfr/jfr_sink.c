@@ -236,7 +236,7 @@ static struct sample *sample_of(struct jfr_sink *sink, const struct heap_key *ke
 static bool put_alloc(struct jfr_sink *sink, const struct trace_event *event)
 {
     const struct heap_key key = {event->class_id,
-                                 call_sites_of(&sink->tracker.calls, &sink->tracker.sites, event),
+                                 heap_sites_of_frame(&sink->tracker.sites, event->stack_id),
                                  event->thread_id};
     struct sample *sample = sample_of(sink, &key);
     if (sample == NULL)
@@ -580,6 +580,7 @@ const struct trace_format format_jfr = {
     .help = "JDK Flight Recorder, Mission Control",
     .needs = FORMAT_NEEDS_EVENTS,
     .shows_allocations = true,
+    .shows_stacks = true,
     .options = options_of,
     .sink = &operations,
 };

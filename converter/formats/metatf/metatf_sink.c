@@ -160,7 +160,7 @@ static void put_object(struct metatf_sink *sink, const struct trace_event *event
         out->as.events_alloc.size = event->size;
         out->as.events_alloc.object = event->object;
         out->as.events_alloc.flags = event->flags & TRACE_EXISTING;
-        out->as.events_alloc.frame = frame_place(sink, event->stack_id);
+        out->as.events_alloc.frame = frame_place(sink, trace_recorded_stack(event));
         return;
     }
     /* readers know the class from the allocation, if that is present and has the same class */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# closed.txt has no sizes but calls: sites come from them
+# closed.txt has no sizes, and no call is open where it allocates
 steptrace heap $data/closed.txt
 steptrace heap $data/closed.txt --by site+class --at 2800ns
 steptrace heap $data/closed.txt --at gc:1 --allocated --by thread

@@ -8,6 +8,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/records/copy_trace.h"
+#include "converter/trace/copy_loss.h"
 #include "format/core/grow.h"
 #include "steptrace/live.h"
 
@@ -526,7 +527,7 @@ static enum step_status copy_all(struct dating *dating, uint32_t death, struct s
         status = copy_block(dating, i, &block, death, error);
     step_block_destroy(block);
     if (status == STEP_STATUS_OK)
-        status = stepfile_copy_end(dating->reader, dating->writer);
+        status = copy_loss_put_of_reader(dating->reader, dating->writer);
     return status == STEP_STATUS_OK ? put_deaths(dating, death, UINT64_MAX, error) : status;
 }
 

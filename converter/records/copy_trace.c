@@ -9,11 +9,9 @@
 #include <string.h>
 
 #include "converter/base/trace_files.h"
-#include "converter/base/trace_gap.h"
+#include "converter/trace/copy_loss.h"
 #include "steptrace/live.h"
 
-/* Of the file and of the first block, the definition (docs/formats/step.md). */
-#define FIRST_HEADERS_BYTES (32 + 96)
 
 /* Drops STEP_LIVE_REST, as the copy has no live file. */
 static enum step_status copy_properties(const struct step_reader *reader,
@@ -111,54 +109,6 @@ enum step_status stepfile_copy_blocks(struct step_reader *reader, struct step_wr
     return status;
 }
 
-/* Returns how many bytes are damaged of what the copy cannot have anew: neither of the definition,
- * the first block, which has a copy, nor behind the last block of records, where the index is. */
-static uint64_t lost_bytes(const struct step_reader *reader)
-{
-    uint64_t end = 0, bytes = 0;
-    for (size_t i = 0; i < step_reader_block_count(reader); i++) {
-        const struct step_block_info *info = step_reader_block_info(reader, i);
-        end = info->offset + info->stored_bytes > end ? info->offset + info->stored_bytes : end;
-    }
-    for (size_t i = 0; i < step_reader_damage_count(reader); i++) {
-        const struct step_damage *damage = step_reader_damage(reader, i);
-        if (damage->offset > FIRST_HEADERS_BYTES && damage->offset < end)
-            bytes += damage->length;
-    }
-    return bytes;
-}
-
-const char *stepfile_copy_lacks(const struct step_reader *reader, char text[COPY_LACKS_ROOM])
-{
-    uint64_t lost = lost_bytes(reader);
-    const char *known = step_reader_property(reader, TRACE_INCOMPLETE);
-    if (known != NULL)
-        return known;
-    if (lost > 0)
-        snprintf(text, COPY_LACKS_ROOM,
-                 "copied without %" PRIu64 " damaged bytes: records or names may be missing", lost);
-    else if (!step_reader_is_whole(reader) && step_reader_recovered_count(reader) == 0)
-        snprintf(text, COPY_LACKS_ROOM, "copied from a file that is cut: what followed is missing");
-    else
-        return NULL;
-    return text;
-}
-
-enum step_status stepfile_copy_end(const struct step_reader *reader, struct step_writer *writer)
-{
-    char text[COPY_LACKS_ROOM];
-    const char *lacks = stepfile_copy_lacks(reader, text);
-    enum step_status status = STEP_STATUS_OK;
-    if (!step_reader_is_whole(reader)) {
-        char count[24];
-        snprintf(count, sizeof count, "%" PRIu64, step_reader_recovered_count(reader));
-        status = step_writer_property(writer, RECOVERED_RECORDS, count);
-    }
-    if (status == STEP_STATUS_OK && lacks == text)
-        status = step_writer_property(writer, TRACE_INCOMPLETE, lacks);
-    return status;
-}
-
 enum step_status stepfile_copy(struct step_reader *reader, struct step_writer *writer,
                                uint64_t *records, struct step_error *error)
 {
@@ -166,5 +116,5 @@ enum step_status stepfile_copy(struct step_reader *reader, struct step_writer *w
     enum step_status status = stepfile_copy_start(reader, writer);
     if (status == STEP_STATUS_OK)
         status = stepfile_copy_blocks(reader, writer, records, error);
-    return status == STEP_STATUS_OK ? stepfile_copy_end(reader, writer) : status;
+    return status == STEP_STATUS_OK ? copy_loss_put_of_reader(reader, writer) : status;
 }

@@ -12,16 +12,11 @@
 enum step_status stepfile_copy(struct step_reader *reader, struct step_writer *writer,
                                uint64_t *records, struct step_error *error);
 
-/* The parts of stepfile_copy(): everything except the records; the records, a block for each block
- * of the input, to preserve their order; and, since no reader finds a fault in the copy, properties
- * that say of a trace that was cut or damaged what it lacks. */
+/* The parts of stepfile_copy(): everything except the records; and the records, a block for each
+ * block of the input, to preserve their order.  Then follows copy_loss_put_of_reader(). */
 enum step_status stepfile_copy_start(struct step_reader *reader, struct step_writer *writer);
 enum step_status stepfile_copy_blocks(struct step_reader *reader, struct step_writer *writer,
                                       uint64_t *records, struct step_error *error);
-enum step_status stepfile_copy_end(const struct step_reader *reader, struct step_writer *writer);
-enum { COPY_LACKS_ROOM = 96 };
-/* Returns what the copy lacks, for people; NULL: nothing.  `text` provides the room for it. */
-const char *stepfile_copy_lacks(const struct step_reader *reader, char text[COPY_LACKS_ROOM]);
 /* Copies the records of block `i`, without a flush.  `*block` is a buffer shared by all calls;
  * initialise it with NULL. */
 enum step_status stepfile_copy_block(struct step_reader *reader, size_t i,

@@ -15,6 +15,7 @@
 #include "converter/records/record_filter.h"
 #include "converter/records/record_values.h"
 #include "converter/step/stepfile.h"
+#include "converter/trace/copy_loss.h"
 #include "converter/trace/events_as_allocs.h"
 
 struct exporting {
@@ -121,7 +122,7 @@ static enum step_status copy_records(void *user, struct step_writer *writer,
                 status = step_writer_put(writer, stream, taken.record, taken.slots);
     }
     step_block_destroy(block);
-    return status == STEP_STATUS_OK ? stepfile_copy_end(exporting->reader, writer) : status;
+    return status == STEP_STATUS_OK ? copy_loss_put_of_reader(exporting->reader, writer) : status;
 }
 
 static enum step_status put_step(struct exporting *exporting, const struct format_job *job,

@@ -13,8 +13,10 @@
 #include "converter/base/no_memory.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/address_model.h"
+#include "converter/trace/copy_loss.h"
 #include "converter/trace/trace_sink.h"
 #include "steptrace/hatf_trace.h"
+#include "steptrace/live.h"
 
 /* A single stream preserves the order of the records. */
 #define STREAM 0
@@ -101,7 +103,8 @@ static enum step_status put(struct trace_sink *base, const struct hatf_record *r
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
     struct step_allocs_sink *sink = (struct step_allocs_sink *) base;
-    return step_writer_close(sink->writer, error);
+    enum step_status status = copy_loss_put(&base->source->about, sink->writer);
+    return status == STEP_STATUS_OK ? step_writer_close(sink->writer, error) : status;
 }
 
 static void reset(struct trace_sink *base)
@@ -121,7 +124,8 @@ static void copy_properties(struct step_writer *writer, const struct event_sourc
     bool has_producer = event_source_property(source, "producer").unshown != NULL;
     struct trace_property property;
     for (size_t i = 0; (property = trace_property_of(&source->about, i)).key.unshown != NULL; i++)
-        step_writer_property(writer, property.key.unshown, property.value.unshown);
+        if (!trace_text_is(property.key, STEP_LIVE_REST)) /* the copy has no live file */
+            step_writer_property(writer, property.key.unshown, property.value.unshown);
     if (!has_producer)
         step_writer_property(writer, "producer", "StepTrace steptrace " STEPTRACE_VERSION);
     snprintf(resolution, sizeof resolution, "%" PRIu64, resolution_ns);

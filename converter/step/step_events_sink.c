@@ -14,9 +14,9 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/trace_gap.h"
 #include "converter/step/java_records.h"
 #include "converter/step/stepfile.h"
+#include "converter/trace/copy_loss.h"
 #include "converter/trace/trace_sink.h"
 #include "steptrace/live.h"
 
@@ -24,7 +24,6 @@
 
 struct stepfile_sink {
     struct trace_sink base;
-    const struct event_source *source; /* of the events, borrowed */
     struct step_writer *writer;
     uint64_t resolution_ns;
     struct id_table classes; /* uint64_t: id in the output; 0: none yet */
@@ -283,26 +282,10 @@ static enum step_status put_fact(void *user, const struct trace_fact *fact)
                                          .exclusive = fact->exclusive_ns});
 }
 
-/* No reader finds a fault in what is written: it says itself that there was one. */
-static enum step_status put_loss(const struct stepfile_sink *sink)
-{
-    const struct event_source *source = sink->source;
-    struct trace_summary summary = trace_summary_of(&source->about);
-    char recovered[32];
-    snprintf(recovered, sizeof recovered, "%" PRIu64, summary.recovered);
-    if (!summary.whole)
-        return step_writer_property(sink->writer, RECOVERED_RECORDS, recovered);
-    if (trace_damage_count(&source->about) == 0 ||
-        trace_text_is_there(event_source_property(source, TRACE_INCOMPLETE)))
-        return STEP_STATUS_OK;
-    return step_writer_property(sink->writer, TRACE_INCOMPLETE,
-                                "converted from a damaged trace: records or names may be missing");
-}
-
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
     struct stepfile_sink *sink = (struct stepfile_sink *) base;
-    enum step_status status = put_loss(sink);
+    enum step_status status = copy_loss_put(&base->source->about, sink->writer);
     return status == STEP_STATUS_OK ? step_writer_close(sink->writer, error) : status;
 }
 
@@ -329,7 +312,6 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     struct step_writer_options writer_options;
     step_writer_options_init(&writer_options);
     writer_options.definition = &step_java_trace_definition;
-    sink->source = to->source;
     sink->is_part = !to->source->filter.everything;
     enum step_status status =
         stepfile_writer_create(to, &writer_options, &sink->resolution_ns, &sink->writer, error);

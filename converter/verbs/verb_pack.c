@@ -18,6 +18,7 @@
 #include "converter/output/trace_output.h"
 #include "converter/records/copy_trace.h"
 #include "converter/step/stepfile.h"
+#include "converter/trace/copy_loss.h"
 #include "converter/verbs/verb.h"
 #include "steptrace/status.h"
 
@@ -145,7 +146,7 @@ static enum step_status copy_streams(void *user, struct step_writer *writer,
             status = step_writer_flush_stream(writer, stream_of(reader, blocks[i]));
     }
     step_block_destroy(block);
-    return status == STEP_STATUS_OK ? stepfile_copy_end(reader, writer) : status;
+    return status == STEP_STATUS_OK ? copy_loss_put_of_reader(reader, writer) : status;
 }
 
 /* Reports errors, and the sizes. */

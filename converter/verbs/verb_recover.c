@@ -19,6 +19,7 @@
 #include "converter/output/output_file.h"
 #include "converter/output/trace_output.h"
 #include "converter/records/copy_trace.h"
+#include "converter/trace/copy_loss.h"
 #include "converter/verbs/verb.h"
 #include "steptrace/live.h"
 
@@ -103,9 +104,9 @@ static enum step_status leave_both(struct step_reader *reader, const char *path,
 
 static enum step_status report_lack(const struct step_reader *reader, const char *path)
 {
-    char text[TRACE_GAP_ROOM], room[COPY_LACKS_ROOM];
+    char text[TRACE_GAP_ROOM], room[COPY_LOSS_ROOM];
     const char *missing = step_reader_property(reader, STEP_LIVE_MISSING_AFTER);
-    const char *lacks = stepfile_copy_lacks(reader, room);
+    const char *lacks = copy_loss_of_reader(reader, room);
     const char *gap = trace_gap_recorded(reader, text);
     if (missing != NULL)
         report_line("%s: %s", path, trace_gap_end(missing, text));

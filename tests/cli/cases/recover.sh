@@ -36,3 +36,18 @@ for file in names cut; do
     steptrace convert $file.step -o copy.step 2>/dev/null
     steptrace info copy.step 2>/dev/null | grep -E '^(incomplete|recovered-records)'
 done
+echo "-- so does what is converted from a cut file of another format"
+steptrace convert $data/closed.txt -o whole.mtf
+steptrace convert $data/heap.hatf.txt -o whole.hatf
+cp $data/closed.txt whole.txt
+for ending in txt mtf hatf; do
+    head -c -3 whole.$ending >part.$ending
+    steptrace convert part.$ending -o part.step 2>/dev/null
+    echo $?
+    steptrace info part.step 2>/dev/null | grep -E '^(incomplete|recovered-records)'
+    steptrace stats part.step >/dev/null 2>told
+    echo $?
+    grep -o 'the trace is incomplete: .*' told
+    steptrace convert part.step --class='**' -o again.step 2>/dev/null
+    steptrace info again.step 2>/dev/null | grep -c '^incomplete'
+done

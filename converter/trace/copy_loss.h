@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a copy of a trace lacks since its source was cut or damaged.  No reader finds a fault in the
+ * copy, so it says that itself, in the properties `recovered-records` and `incomplete`. */
+#ifndef CONVERTER_TRACE_COPY_LOSS_H
+#define CONVERTER_TRACE_COPY_LOSS_H
+
+#include "converter/trace/trace_about.h"
+#include "steptrace/writer.h"
+
+enum { COPY_LOSS_ROOM = 96 };
+
+/* Return what the copy lacks, for people; NULL: nothing.  Call them after the last record was read.
+ * `text` provides the room for it. */
+const char *copy_loss(const struct trace_about *about, char text[COPY_LOSS_ROOM]);
+const char *copy_loss_of_reader(const struct step_reader *reader, char text[COPY_LOSS_ROOM]);
+
+/* Put the properties into a copy that already has those of its source. */
+enum step_status copy_loss_put(const struct trace_about *about, struct step_writer *writer);
+enum step_status copy_loss_put_of_reader(const struct step_reader *reader,
+                                         struct step_writer *writer);
+
+#endif

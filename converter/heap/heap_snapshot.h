@@ -82,7 +82,8 @@ struct heap_snapshot {
     size_t count;
     struct heap_amount live; /* totals */
     struct heap_amount allocated, existing;
-    bool has_sizes; /* false: the trace has no sizes */
+    bool has_sizes;   /* false: the trace has no sizes */
+    bool lacks_sizes; /* some selected object has none */
     uint64_t
         sample_interval_bytes; /* 0: the trace has all objects, and the next three are unused */
     const struct sampling *sampling;

@@ -216,6 +216,7 @@ bool heap_tracker_init(struct heap_tracker *tracker, const struct event_source *
 {
     *tracker = (struct heap_tracker){.options = *options,
                                      .unit = event_source_time_unit(source),
+                                     .zero_is_size = source->content == TRACE_OF_ALLOCATIONS,
                                      .series_ns = options->every_ns};
     bool follow_peak = false;
     for (size_t i = 0; i < options->moment_count; i++)
@@ -258,6 +259,7 @@ static enum step_status give(struct heap_tracker *tracker, const struct heap_mom
                                      .time_ns = at_peak ? tracker->cells.peak_ns : time_ns,
                                      .unit = tracker->unit,
                                      .deaths = tracker->deaths,
+                                     .lacks_sizes = tracker->lacks_sizes,
                                      .collections = at_peak ? tracker->cells.peak_collections
                                                             : tracker->collections};
     if (!heap_cells_snapshot(&tracker->cells, at_peak, &snapshot) ||
@@ -335,14 +337,15 @@ static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *ev
     const struct heap_key key = {event->class_id,
                                  heap_sites_of_frame(&tracker->sites, event->stack_id),
                                  tracker->options.by_thread ? event->thread_id : 0};
-    uint32_t number =
-        is_wanted(tracker, event, key.site) ? heap_cells_put(cells, &key) : HEAP_HIDDEN_CELL;
+    bool wanted = is_wanted(tracker, event, key.site);
+    uint32_t number = wanted ? heap_cells_put(cells, &key) : HEAP_HIDDEN_CELL;
     uint64_t birth_us = time_age(event->time_ns, tracker->unit);
     bool is_existing = (event->flags & TRACE_EXISTING) != 0;
     if (number == UINT32_MAX || !cell_samples_add(&tracker->samples, number, event) ||
         !object_table_put(&tracker->live, &(struct live_object){event->object, event->time_ns,
                                                                 event->size, number}))
         return false;
+    tracker->lacks_sizes |= wanted && event->size == 0 && !tracker->zero_is_size;
     heap_cell_save(cells, &cells->items[number]);
     heap_sums_add(&cells->items[number].now, event->size, birth_us, is_existing);
     peak_passed(&cells->items[number].most, cells->items[number].now.bytes,

@@ -190,6 +190,8 @@ struct heap_tracker {
     struct death_dates deaths; /* so far */
     uint64_t collections;      /* number of collections begun */
     uint64_t unknown_frees;
+    bool zero_is_size; /* of a native program */
+    bool lacks_sizes;  /* some selected object has none */
     uint64_t left_out; /* selected objects that existed (without_existing) */
     uint64_t event_count;
     uint64_t event_limit; /* not 0: ignore events after this number */

@@ -398,8 +398,8 @@ static void refuse(const struct gate_rule *rule, const struct measures *measures
         text = "'%s': a trace without method events (the agent's option events=method) has no %s";
     else if (measures->lacks_times && metric->unit == UNIT_TIME)
         text = "'%s': a trace without a clock (resolution=none) has no %s";
-    else if (!measures->has_sizes && metric->unit == UNIT_BYTES && metric->sum != SUM_GROWTH_BYTES)
-        text = "'%s': a trace without sizes of objects (the text format) has no %s";
+    else if (measures->lacks_sizes && metric->unit == UNIT_BYTES)
+        text = "'%s': a trace of objects without sizes (the text format) has no %s";
     else if (has_too_few && metric->sum == SUM_GROWTH_BYTES)
         text = "'%s': not judged: fewer than three collections show no %s: record longer, or with "
                "-O collect=8m";

@@ -571,8 +571,7 @@ bool leak_rows_measure(const struct leak_tracker *tracker, const struct leak_lim
     if (tracker->heap.deaths.are_missing)
         measures->lacks_kinds |= TRACE_KIND_BIT(EVENT_OBJECT_FREE);
     note_too_few(tracker, limits, measures);
-    measures->has_sizes |= heap_sums_have_sizes(&tracker->heap.cells.all) ||
-                           heap_sums_are_empty(&tracker->heap.cells.all);
+    measures->lacks_sizes |= tracker->heap.lacks_sizes;
     if (ok)
         measures->runs[measures->run_count++] = (struct measure_run){
             .side = side,

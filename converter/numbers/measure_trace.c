@@ -54,7 +54,7 @@ bool measure_heap(struct measures *measures, const struct heap_sites *sites,
     free(site_rows);
     if (snapshot->deaths.are_missing)
         measures->lacks_kinds |= TRACE_KIND_BIT(EVENT_OBJECT_FREE);
-    measures->has_sizes |= snapshot->has_sizes;
+    measures->lacks_sizes |= snapshot->lacks_sizes || !snapshot->has_sizes;
     if (ok)
         measures->runs[measures->run_count++] =
             (struct measure_run){.side = side,
@@ -289,7 +289,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
     snprintf(run->program, sizeof run->program, "%s", program != NULL ? program : "");
     measure->curve = NULL;
     folding->measures->lacks_times |= run->unit == TIME_STEPS;
-    folding->measures->has_sizes |= run->has_sizes;
+    folding->measures->lacks_sizes |= measure->heap.lacks_sizes || !run->has_sizes;
     /* a program in which nothing died has no deaths, either */
     folding->measures->lacks_kinds |=
         event_source_not_recorded(source) |

@@ -122,7 +122,7 @@ struct measures {
     bool with_lines;      /* frames are distinguished by line */
     bool has_estimates;   /* some runs are sampled */
     bool lacks_times;     /* some runs have no clock */
-    bool has_sizes;       /* some runs have sizes of objects */
+    bool lacks_sizes;     /* some objects have no sizes */
     uint32_t lacks_kinds; /* that some runs do not have */
     uint32_t lacks_sums;  /* bits of enum measure_sum: some run has too few collections for them */
 };
@@ -179,8 +179,7 @@ static inline bool measures_have(const struct measures *measures, const struct m
 {
     return (!measures->has_estimates || metric->is_of_samples) &&
            (!measures->lacks_times || metric->unit != UNIT_TIME) &&
-           (measures->has_sizes || metric->unit != UNIT_BYTES ||
-            metric->sum == SUM_GROWTH_BYTES) && /* then of objects */
+           (!measures->lacks_sizes || metric->unit != UNIT_BYTES) &&
            (measures->lacks_kinds & metric->needs) == 0 &&
            (measures->lacks_sums >> metric->sum & 1) == 0;
 }

@@ -51,7 +51,7 @@ static uint64_t lost_bytes(const struct step_reader *reader)
     return bytes;
 }
 
-const char *copy_loss(const struct trace_about *about, char text[COPY_LOSS_ROOM])
+static const char *loss_of(const struct trace_about *about, char text[COPY_LOSS_ROOM])
 {
     const struct step_reader *reader = innermost(about)->reader;
     uint64_t lost = reader != NULL ? lost_bytes(reader) : 0;
@@ -75,7 +75,7 @@ const char *copy_loss(const struct trace_about *about, char text[COPY_LOSS_ROOM]
 enum step_status copy_loss_put(const struct trace_about *about, struct step_writer *writer)
 {
     char text[COPY_LOSS_ROOM], count[24];
-    const char *loss = copy_loss(about, text);
+    const char *loss = loss_of(about, text);
     struct trace_summary summary = trace_summary_of(about);
     enum step_status status = STEP_STATUS_OK;
     snprintf(count, sizeof count, "%" PRIu64, summary.recovered);
@@ -88,7 +88,7 @@ enum step_status copy_loss_put(const struct trace_about *about, struct step_writ
 
 const char *copy_loss_of_reader(const struct step_reader *reader, char text[COPY_LOSS_ROOM])
 {
-    return copy_loss(&(struct trace_about){.reader = reader}, text);
+    return loss_of(&(struct trace_about){.reader = reader}, text);
 }
 
 enum step_status copy_loss_put_of_reader(const struct step_reader *reader,

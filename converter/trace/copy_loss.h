@@ -9,9 +9,8 @@
 
 enum { COPY_LOSS_ROOM = 96 };
 
-/* Return what the copy lacks, for people; NULL: nothing.  Call them after the last record was read.
+/* Returns what the copy lacks, for people; NULL: nothing.  Call it after the last record was read.
  * `text` provides the room for it. */
-const char *copy_loss(const struct trace_about *about, char text[COPY_LOSS_ROOM]);
 const char *copy_loss_of_reader(const struct step_reader *reader, char text[COPY_LOSS_ROOM]);
 
 /* Put the properties into a copy that already has those of its source. */

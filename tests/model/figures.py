@@ -34,6 +34,27 @@ def gates_heap(case):
 
 
 @check
+def gates_unsized(case):
+    """Bytes are not judged where one selected object has no size; objects, and a part whose objects all have one, are."""
+    world = case.world
+    if not world.objects:
+        return False
+    some = case.chance.choice(world.objects)
+    lines = world.text().splitlines()
+    found = [i for i, words in enumerate(map(str.split, lines)) if words[6:] and words[1] in ("alloc", "at", "existing") and int(words[6]) == some.number]
+    words = lines[found[0]].split()
+    words[5] = "0"
+    lines[found[0]] = " ".join(words)
+    path = case.make_text("\n".join(lines) + "\n", "unsized.step")
+    limit = 1 << 62
+    for words, metric in ((("stats",), "allocated"), (("heap", "--at=end", "--allocated"), "alive"), (("stats", "--size=<8"), "freed"), (("leaks", "--existing", "--survived=0"), "leaked")):
+        case.run(*words, "-q", f"--fail-if={metric} > {limit}", path, status=(3,))
+        case.same("says why", "objects without sizes" in case.errors, True)
+    case.run("stats", "-q", f"--fail-if=allocated_objects > {limit}", path)
+    case.run("stats", "-q", "--size=>0", f"--fail-if=allocated > {limit}", path)
+
+
+@check
 def gates_leaks(case):
     if case.world.same_tick:
         return False

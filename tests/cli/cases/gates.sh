@@ -62,3 +62,9 @@ steptrace stats sizeless.txt -q --fail-if 'allocated_objects > 100'; echo $?
 steptrace heap sizeless.txt -q --fail-if 'alive > 1'; echo $?
 steptrace leaks sizeless.txt -q --fail-if 'leaked > 0'; echo $?
 steptrace leaks sizeless.txt
+echo "-- bytes are judged if all traces have sizes, objects also if not"
+for rule in 'allocated > +5%' 'allocated_objects > +5%'; do
+    steptrace compare $data/closed.txt $data/traces/shop-1.step -q --fail-if "$rule" 2>told
+    echo $?
+    grep "'$rule'" told
+done

@@ -27,6 +27,12 @@ struct sampling {
     double intervals, interval_squares; /* of all samples (sampling_draw()) */
 };
 
+/* Returns the trace's interval; 0: `sampling` is NULL, as the trace has all objects. */
+static inline uint64_t sampling_interval(const struct sampling *sampling)
+{
+    return sampling != NULL ? sampling->interval_bytes : 0;
+}
+
 /* Notes the interval with which a sample was drawn.  The mean of all, by bytes, counts where sums
  * do not say theirs: an object may be of a time of which its row has no samples, with a longer
  * interval (rate=). */

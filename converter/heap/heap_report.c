@@ -133,7 +133,7 @@ static void put_moment_samples(const struct heap_report *report,
                                const struct heap_snapshot *snapshot, struct json_output *json)
 {
     const struct heap_samples *samples = &snapshot->all_samples;
-    sampled_trace_put_json(json, report->path, snapshot->sample_interval_bytes);
+    sampled_trace_put_json(json, report->path, sampling_interval(snapshot->sampling));
     json_number(json, "live_samples", samples->live.samples);
     estimate_put_members(json, "live_objects", estimate_objects(&samples->live));
     estimate_put_members(json, "live_bytes", estimate_bytes(&samples->live));

@@ -154,7 +154,6 @@ bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snaps
     if (!cell_samples_are_counted(cells))
         return true;
     snapshot->samples = calloc(count + 1, sizeof *snapshot->samples);
-    snapshot->sample_interval_bytes = cells->weights.interval_bytes;
     snapshot->sampling = cells->weights.sampling;
     if (snapshot->samples == NULL)
         return false;

@@ -82,12 +82,10 @@ struct heap_snapshot {
     size_t count;
     struct heap_amount live; /* totals */
     struct heap_amount allocated, existing;
-    bool has_sizes;   /* false: the trace has no sizes */
-    bool lacks_sizes; /* some selected object has none */
-    uint64_t
-        sample_interval_bytes; /* 0: the trace has all objects, and the next three are unused */
-    const struct sampling *sampling;
-    struct heap_samples *samples; /* of the rows */
+    bool has_sizes;                  /* false: the trace has no sizes */
+    bool lacks_sizes;                /* some selected object has none */
+    const struct sampling *sampling; /* NULL: the trace has all objects, as for the next two */
+    struct heap_samples *samples;    /* of the rows */
     struct heap_samples all_samples;
     /* The entries of an imported dump; its rows may be less detailed. */
     struct heap_dump_entry *dumped; /* NULL: none */

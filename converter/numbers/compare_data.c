@@ -163,8 +163,8 @@ static void put_runs(struct json_output *json, const struct compare_report *repo
         json_begin_object(json, NULL);
         json_text(json, "trace", run->path);
         json_text(json, "program", run->program);
-        if (run->sample_interval_bytes != 0) {
-            sampled_trace_put_json(json, run->path, run->sample_interval_bytes);
+        if (run->sampling != NULL) {
+            sampled_trace_put_json(json, run->path, sampling_interval(run->sampling));
             json_number(json, "samples", run->samples);
         }
         death_dates_put_json(&run->deaths, run->unit, json);

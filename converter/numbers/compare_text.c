@@ -35,7 +35,7 @@ static void print_runs(const struct compare_report *report, enum measure_side si
         }
         if (death_dates_are_exact(&run->deaths))
             printf(", exact deaths");
-        if (run->sample_interval_bytes != 0) {
+        if (run->sampling != NULL) {
             printf(", ");
             estimate_print_source(run->samples, run->sampling);
         } else if (report->measures->has_estimates) {

@@ -575,7 +575,6 @@ bool leak_rows_measure(const struct leak_tracker *tracker, const struct leak_lim
     if (ok)
         measures->runs[measures->run_count++] = (struct measure_run){
             .side = side,
-            .sample_interval_bytes = interval_bytes,
             .samples = samples.samples,
             .sampling = tracker->heap.samples.weights.sampling,
             .widest_interval_bytes = sample_sums_interval(&samples, (double) interval_bytes)};

@@ -28,7 +28,7 @@ static void add(struct measures *measures, enum measure_axis axis, uint32_t row,
 
 static double widest_interval(const struct heap_snapshot *snapshot)
 {
-    double interval = (double) snapshot->sample_interval_bytes;
+    double interval = (double) sampling_interval(snapshot->sampling);
     interval = sample_sums_interval(&snapshot->all_samples.allocated, interval);
     return sample_sums_interval(&snapshot->all_samples.live, interval);
 }
@@ -58,7 +58,6 @@ bool measure_heap(struct measures *measures, const struct heap_sites *sites,
     if (ok)
         measures->runs[measures->run_count++] =
             (struct measure_run){.side = side,
-                                 .sample_interval_bytes = snapshot->sample_interval_bytes,
                                  .samples = snapshot->all_samples.live.samples,
                                  .sampling = snapshot->sampling,
                                  .widest_interval_bytes = widest_interval(snapshot)};
@@ -270,22 +269,20 @@ static void note_run(struct folding *folding, const struct event_source *source,
     const char *program = event_source_property(source, "java-command").unshown;
     if (program == NULL && event_source_property(source, "java-vm-name").unshown == NULL)
         program = event_source_property(source, "command-line").unshown; /* of a native program */
-    *run =
-        (struct measure_run){.path = path,
-                             .side = side,
-                             .curve = measure->curve,
-                             .first_ns = measure->first_ns,
-                             .last_ns = measure->last_ns,
-                             .has_sizes = measure->snapshots[END].has_sizes,
-                             .unit = event_source_time_unit(source),
-                             .deaths = measure->heap.deaths,
-                             .resolution_ns = trace_summary_of(&source->about).resolution_ns,
-                             .kinds = recorded_kinds(source, measure->kinds),
-                             .sample_interval_bytes = measure->snapshots[END].sample_interval_bytes,
-                             .samples = measure->snapshots[END].all_samples.allocated.samples,
-                             .sampling = measure->heap.samples.weights.sampling,
-                             .widest_interval_bytes = widest_interval(&measure->snapshots[END]),
-                             .stack_depth = event_source_number(source, "stack", 0)};
+    *run = (struct measure_run){.path = path,
+                                .side = side,
+                                .curve = measure->curve,
+                                .first_ns = measure->first_ns,
+                                .last_ns = measure->last_ns,
+                                .has_sizes = measure->snapshots[END].has_sizes,
+                                .unit = event_source_time_unit(source),
+                                .deaths = measure->heap.deaths,
+                                .resolution_ns = trace_summary_of(&source->about).resolution_ns,
+                                .kinds = recorded_kinds(source, measure->kinds),
+                                .samples = measure->snapshots[END].all_samples.allocated.samples,
+                                .sampling = measure->heap.samples.weights.sampling,
+                                .widest_interval_bytes = widest_interval(&measure->snapshots[END]),
+                                .stack_depth = event_source_number(source, "stack", 0)};
     snprintf(run->program, sizeof run->program, "%s", program != NULL ? program : "");
     measure->curve = NULL;
     folding->measures->lacks_times |= run->unit == TIME_STEPS;

@@ -137,8 +137,7 @@ static bool make_room(const struct measures *measures, struct measure_table *tab
 
 void measures_report_mixture(const struct measure_run *first, const struct measure_run *second)
 {
-    bool is_first = first->sample_interval_bytes != 0,
-         is_second = second->sample_interval_bytes != 0;
+    bool is_first = first->sampling != NULL, is_second = second->sampling != NULL;
     if (is_first != is_second)
         report_line("%s has estimates from a sample of the new objects, %s all objects, with those "
                     "that existed before",
@@ -230,10 +229,10 @@ static struct estimate estimate_of_run(const struct metric *metric, const uint64
                                        const struct measure_run *run)
 {
     double value = metric_value(metric, sums);
-    if (run->sample_interval_bytes == 0 || spread->variances == NULL || metric->unit == UNIT_TIME)
+    if (run->sampling == NULL || spread->variances == NULL || metric->unit == UNIT_TIME)
         return estimate_exactly(value);
     if (value == 0 && metric->unit == UNIT_BYTES)
-        return estimate_no_bytes(run->sample_interval_bytes);
+        return estimate_no_bytes(sampling_interval(run->sampling));
     return estimate_of(value, spread->variances[metric->sum], value > 0,
                        metric->unit == UNIT_COUNT ? unseen(metric, sums, spread, run) : 0,
                        run->sampling);
@@ -272,7 +271,7 @@ struct measured measured_of_runs(const struct measures *measures, const struct m
         const uint64_t *sums = sums_of(user, i, &spread);
         struct estimate estimate = estimate_of_run(metric, sums, &spread, run);
         values[count++] = estimate.value;
-        is_estimate |= run->sample_interval_bytes != 0;
+        is_estimate |= run->sampling != NULL;
         is_biased |= is_run_biased(run);
         least = fmin(least, estimate.low);
         most = fmax(most, estimate.high);

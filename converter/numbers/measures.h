@@ -105,9 +105,8 @@ struct measure_run {
     struct death_dates deaths;
     uint64_t resolution_ns;
     uint32_t kinds;                  /* bits of the kinds of events that were recorded */
-    uint64_t sample_interval_bytes;  /* of a sampled run; 0: it has all objects */
     uint64_t samples;                /* of a sampled run */
-    const struct sampling *sampling; /* of a sampled run: how its samples were drawn */
+    const struct sampling *sampling; /* how its samples were drawn; NULL: it has all objects */
     double widest_interval_bytes;    /* of a sampled run: the mean of its samples, by bytes */
     uint64_t stack_depth;            /* maximum number of frames per stack; 0: unknown */
     char program[256];               /* the program, as recorded in the trace; empty: unknown */

@@ -81,7 +81,7 @@ static bool put_alloc(struct statistics *statistics, const struct trace_event *e
         thread->allocated_objects++;
         thread->allocated_bytes += event->size;
     }
-    if (statistics->sample_interval_bytes != 0)
+    if (statistics->weights.interval_bytes != 0)
         weigh_alloc(statistics, event, class, thread);
     statistics->live_objects++;
     statistics->live_bytes += event->size;
@@ -126,7 +126,7 @@ static bool put_free(struct statistics *statistics, const struct trace_event *ev
             event->size < statistics->live_bytes ? event->size : statistics->live_bytes;
     }
     bool has_life = find_lifetime(statistics, event, &lifetime);
-    if (statistics->sample_interval_bytes != 0)
+    if (statistics->weights.interval_bytes != 0)
         weigh_free(statistics, event, class, has_life, has_life ? lifetime : 0);
     if (has_life && (!lifetimes_add(&class->lifetimes, lifetime) ||
                      !lifetimes_add(&statistics->all.lifetimes, lifetime)))
@@ -272,7 +272,6 @@ enum step_status statistics_sampled_init(struct statistics *statistics, struct e
     statistics->not_recorded = event_source_not_recorded(source);
     statistics->deaths.are_missing =
         (statistics->not_recorded & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
-    statistics->sample_interval_bytes = event_source_sample_interval(source);
     return sample_weights_read(&statistics->weights, source, error);
 }
 

@@ -82,8 +82,7 @@ struct method_totals {
 
 struct statistics {
     const struct trace_names *names; /* borrowed */
-    uint64_t sample_interval_bytes;  /* 0: the trace has all objects */
-    struct sample_weights weights;
+    struct sample_weights weights;   /* of a sampled trace */
     uint64_t kinds[EVENT_KIND_COUNT];
     uint64_t event_count;
     uint64_t first_ns;

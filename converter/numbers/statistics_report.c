@@ -270,7 +270,7 @@ static bool class_key(const struct statistics_report *report, const void *entry,
 {
     const struct class_totals *class = entry;
     const struct object_totals *totals = &class->objects;
-    if (report->statistics->sample_interval_bytes != 0) {
+    if (report->statistics->weights.interval_bytes != 0) {
         row->key = sampled_key(report->order, &class->sampled);
         return object_totals_have_objects(totals) || totals->freed_objects > 0;
     }
@@ -295,7 +295,7 @@ static bool thread_key(const struct statistics_report *report, const void *entry
         report->order == ORDER_BYTES && object_totals_have_sizes(&report->statistics->all.objects)
             ? totals->allocated_bytes
             : totals->allocated_objects;
-    if (report->statistics->sample_interval_bytes != 0)
+    if (report->statistics->weights.interval_bytes != 0)
         row->key =
             totals->sampled.bytes < BEYOND_ALL ? (uint64_t) totals->sampled.bytes : UINT64_MAX;
     if (!object_totals_have_objects(&report->statistics->all.objects))

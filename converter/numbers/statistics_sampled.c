@@ -149,7 +149,7 @@ bool statistics_print_sampled_json(const struct statistics_report *report, FILE 
     struct json_output json;
     json_open(&json, out);
     json_text(&json, "trace", report->path);
-    sampled_trace_put_json(&json, report->path, statistics->sample_interval_bytes);
+    sampled_trace_put_json(&json, report->path, statistics->weights.interval_bytes);
     json_number(&json, "events", statistics->event_count);
     json_number(&json, "first_ns", statistics->first_ns);
     json_number(&json, "last_ns", statistics->last_ns);

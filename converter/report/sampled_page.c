@@ -62,7 +62,7 @@ static void put_summary(struct writer *writer)
     char moment[48];
     heap_moment_print(&snapshot->moment, snapshot->unit, moment, sizeof moment);
     json_bool(json, "clock", event_source_has_times(writer->model->source));
-    sampled_trace_put_json(json, writer->model->source->path, statistics->sample_interval_bytes);
+    sampled_trace_put_json(json, writer->model->source->path, statistics->weights.interval_bytes);
     json_number(json, "first_ns", statistics->first_ns);
     json_number(json, "last_ns", statistics->last_ns);
     json_text(json, "moment", moment);

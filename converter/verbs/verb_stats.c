@@ -90,7 +90,7 @@ static enum step_status judge(const struct stats_options *options, const char *p
 /* Returns false if memory runs out. */
 static bool print_numbers(const struct statistics_report *report, bool as_json)
 {
-    if (report->statistics->sample_interval_bytes != 0)
+    if (report->statistics->weights.interval_bytes != 0)
         return as_json ? statistics_print_sampled_json(report, stdout)
                        : statistics_print_sampled(report);
     return as_json ? statistics_print_json(report, stdout) : statistics_print_text(report);

@@ -30,7 +30,7 @@
 #include "malloc-recorder/stacks/frame_tree.h"
 #include "malloc-recorder/stacks/unwind_rule.h"
 
-/* The drain's program, and the arguments that it is started with. */
+/* ---- the drain's program, and the arguments that it is started with ---- */
 
 #define PROGRAM "steptrace-drain"
 #define PLACE_VARIABLE "STEPTRACE_MALLOC_DRAIN"

@@ -5,8 +5,10 @@
 Faults are: tracked junk (.orig, .rej, compiled files, build directories), links that lead out of the tree or
 nowhere, paths of somebody's home in sources, sources above 600 lines that LONG gives no reason for, texts of a trace
 that go to a stream as they are instead of by print_shown(), struct trace_text or the writers of CSV and JSON, and options of
-the agent that differ between option_table.c, docs/agent-options.md and libtracer.7.  With a BUILD: options of its steptrace,
-stepc and metatfc that differ between --help and their man pages.
+the agent that differ between option_table.c, docs/agent-options.md and libtracer.7.  Untrue are: contracts that the
+function under them cannot keep; comments, READMEs and CMake lines that name files or functions that are gone; heads of
+files that were joined; CONTRIBUTING.md's recipe for formats, if it lacks an expected output that lists them.  With a
+BUILD: options of its steptrace, stepc and metatfc that differ between --help and their man pages.
 """
 import os
 import re
@@ -37,6 +39,11 @@ PRINTERS = {  # the functions that escape, and writers of formats that are no te
     "converter/formats/pprof.c": "binary",
     "converter/tables/entry_rows.c": "into memory, for a column",
 }
+COMMENT = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'|(?P<said>/\*(?:[^*]|\*(?!/))*\*/)")
+CONTRACT = re.compile(r"/\*((?:[^*]|\*(?!/))*)\*/\n((?:(?:static|inline|extern|const|struct|enum|unsigned) )*\w+ \**)(\w+)\([^;{]*[;{]")
+ELSEWHERE = set("""a/B.c file.c BASE.c BASE.h net_trace.h asm/prctl.h jmm.h term.h
+    pidfd_getfd sqlite3_malloc""".split())  # in comments: examples, what is generated, and what is not ours
+LISTED = 20  # formats: an expected output with more of them is a list that a new format has to be added to
 
 
 def read(path):
@@ -88,6 +95,72 @@ def raw_text_faults(path, text):
         line += function.count("\n")
 
 
+def contract_faults(path, text):
+    """What a comment says of the function under it and its type denies."""
+    for found in CONTRACT.finditer(text):
+        says = " ".join(re.sub(r"\n \*", " ", found[1]).split())
+        for value in re.findall(r"(?:^|[.;:] )Returns (true|false|whether|NULL)\b", says):
+            if found[2] == "void " or (value != "NULL" and not re.search(r"(?:bool|int|jboolean) $", found[2])):
+                yield f"{path}:{text.count(chr(10), 0, found.start(2)) + 1}: {found[3]}() returns no such value: {value}"
+
+
+def comment_faults(path, text, bases, words):
+    """Files and functions that comments name and that are gone; heads that are left in the middle of a file."""
+    for comment in COMMENT.finditer(text):
+        line = text.count("\n", 0, comment.start()) + 1
+        files = [name for name in re.findall(r"(?<![\w/.-])(?:[\w-]+/)*[\w-]+\.[chly]\b(?![\w.])", comment["said"] or "")
+                 if os.path.basename(name) not in bases]
+        calls = [name for name in re.findall(r"(?<![\w:.])([a-z][a-z0-9_]*)\(\)", comment["said"] or "") if name not in words]
+        for name in {*files, *calls} - ELSEWHERE:
+            yield f"{path}:{line}: {name}: there is no such file or function"
+    if path.endswith(".c") and not path.startswith("tests/"):
+        for head in re.finditer(r"\n\n/\*(?! ----)(?:[^*]|\*(?!/))*\*/\n\n", text[text.find("\n#"):]):
+            line = text.count("\n", 0, text.find("\n#") + head.start() + 2) + 1
+            yield f"{path}:{line}: a comment of nothing: above what it is about, or as /* ---- part ---- */"
+
+
+def place_faults(path, text):
+    """Files that CMake and the tables of READMEs (`| file |`) name and that are gone, and those that such a table lacks."""
+    here = os.path.dirname(path)
+    if path.endswith("CMakeLists.txt"):
+        for name in re.findall(r"(?<![\w./${}<>-])[\w./-]+\.c(?![\w.])", re.sub(r"#.*", "", text)):
+            if not os.path.exists(os.path.join(here, name)) and not name.endswith(".pb-c.c"):  # protoc-c makes it
+                yield f"{path}: {name}: there is no such file"
+    for table in re.findall(r"^\| file \|.*\n\|-.*\n((?:\|.*\n)+)", text, re.M) if path.endswith("README.md") else ():
+        firsts = [re.sub(r"\(.*?\)", "", row.split("|")[1]) for row in table.splitlines()]
+        named = re.findall(r"[\w/]+(?:\.\w+)?", " ".join(firsts))
+        for name in named:
+            if not any(os.path.exists(base + kind) for base in (name, f"{here}/{name}") for kind in ("", ".c", ".h")):
+                yield f"{path}: {name}: there is no such file"
+        for name in sorted(os.listdir(here)):
+            if name.endswith(".c") and not {name, name[:-2]} & set(named):
+                yield f"{path}: its table lacks {name}"
+
+
+def list_faults(files):
+    """Expected outputs that list the formats are in the recipe for formats."""
+    formats = {name.replace("_", "[-.]") for name in re.findall(r"\bX\((\w+)\)", read("converter/trace/trace_format.h"))}
+    recipe = re.search(r"^\*\*A format\*\*.*?^\*\*", read("CONTRIBUTING.md"), re.M | re.S)[0]
+    for path in files:
+        if re.match(r"tests/cli/cases/.*\.(out|err)$", path) and os.path.basename(path) not in recipe:
+            text = read(path)
+            if sum(re.search(rf"(?<![\w.-]){name}(?![\w-])", text) is not None for name in formats) > LISTED:
+                yield f"CONTRIBUTING.md: the recipe for a format lacks {path}, which lists them"
+
+
+def text_faults(files):
+    texts = {path: read(path) for path in files if SOURCE.search(path) or path.endswith("README.md")}
+    sources = {path: text for path, text in texts.items() if re.search(r"\.[chly]$", path)}
+    bases = {os.path.basename(path) for path in files}
+    words = {word for text in texts.values() for word in re.findall(r"\w+", COMMENT.sub(lambda found: " " if found["said"] else found[0], text))}
+    for path, text in sources.items():
+        yield from contract_faults(path, text)
+        yield from comment_faults(path, text, bases, words)
+    for path, text in texts.items():
+        yield from place_faults(path, text)
+    yield from list_faults(files)
+
+
 def compare(name, lists):
     """Each option must be in all lists."""
     for option in sorted(set().union(*lists.values())):
@@ -136,7 +209,7 @@ def main():
     os.chdir(os.path.dirname(os.path.abspath(__file__)) + "/..")
     files = output("git", "ls-files", "-z").split("\0")[:-1]
     faults = [fault for path in files for fault in file_faults(path)]
-    faults += agent_faults()
+    faults += [*text_faults([path for path in files if os.path.isfile(path)]), *agent_faults()]
     if len(sys.argv) > 1:
         faults += verb_faults(f"{sys.argv[1]}/converter/steptrace")
         faults += [fault for name in ("stepc", "metatfc") for fault in compiler_faults(sys.argv[1], name)]

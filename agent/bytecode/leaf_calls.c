@@ -47,10 +47,11 @@ __attribute__((cold, noinline)) static double take_for_proof(uint64_t bits, doub
     return 0;
 }
 
-/* method=count in the usual case, as whole probes like those of quick_events.h: the thread's table
- * counts the Java thread that runs, the method has a cell, the exit is of the innermost call. Times
- * are those of the processor's counter (engine_bytecode.c: enable_methods()); without times, `open`
- * of cells means nothing. */
+/* ---- method=count ----
+ * Whole probes like those of quick_events.h for the usual case: the thread's table counts the Java
+ * thread that runs, the method has a cell, the exit is of the innermost call. Times are those of
+ * the processor's counter (engine_bytecode.c: enable_methods()); without times, `open` of cells
+ * means nothing. */
 
 /* Returns true if the thread is marked as in a probe and its table can be used. */
 QUICK bool begin_count_quickly(struct quick *quick)

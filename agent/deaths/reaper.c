@@ -232,7 +232,7 @@ static bool reaper_pass_may_find(const struct session *session)
            passed.begun != atomic_load(&tracer.collections_begun);
 }
 
-/* A weak reference that is checked until it is cleared. */
+/* ---- the sentinel: a weak reference that is checked until it is cleared ---- */
 
 struct os_thread;
 

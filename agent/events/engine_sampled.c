@@ -129,9 +129,10 @@ static void sample_rate_count(void)
 
 /* ---- samples ---- */
 
-/* Writes a record of each sample. The JVM draws the distance to a thread's next sample when it
- * takes the last one, from the interval of that moment: so each thread remembers the interval, and
- * a sample that was drawn with another than that of the trace is recorded with it. */
+/* ---- records of samples ----
+ * The JVM draws the distance to a thread's next sample when it takes the last one, from the
+ * interval of that moment: so each thread remembers the interval, and a sample that was drawn with
+ * another than that of the trace is recorded with it. */
 
 #define SAMPLED_WORDS 6u
 

@@ -23,7 +23,8 @@
 #include "agent/rewriter/class_file.h"
 #include "capture/apart.h"
 
-/* The JVM has its archive mapped, and all its classes are structures in one region of it. Each
+/* ---- the archive in memory ----
+ * The JVM has its archive mapped, and all its classes are structures in one region of it. Each
  * begins with the address of one of the archive's few virtual method tables for classes, by which
  * it is found. The region has no list of classes that debuggers know. */
 

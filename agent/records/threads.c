@@ -15,7 +15,7 @@
 #include "agent/records/global_stream.h"
 #include "format/core/grow.h"
 
-/* A thread's entry in the trace: its name and kind. */
+/* ---- a thread's entry in the trace: its name and kind ---- */
 
 #define HEAD_WORDS 3u
 

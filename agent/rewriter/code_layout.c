@@ -105,12 +105,13 @@ static uint32_t jump_place(const struct method_code *method, uint32_t offset)
 
 /* ---- trampolines ---- */
 
-/* Trampolines. A conditional jump has no long form, and `if (not) skip; goto_w target` would need a
- * frame in the StackMapTable at `skip`, whose types are not in the file. The jump's target has a
- * frame, and the jump may reach that state elsewhere: so it goes to a nearby goto_w which has a
- * copy of the target's frame. Such a goto_w can be where no code runs into it or, behind a goto
- * over it, before an instruction that has its own frame. It must not be in the range of an
- * exception handler, whose frame might not fit. */
+/* ---- trampolines ----
+ * A conditional jump has no long form, and `if (not) skip; goto_w target` would need a frame in the
+ * StackMapTable at `skip`, whose types are not in the file. The jump's target has a frame, and the
+ * jump may reach that state elsewhere: so it goes to a nearby goto_w which has a copy of the
+ * target's frame. Such a goto_w can be where no code runs into it or, behind a goto over it, before
+ * an instruction that has its own frame. It must not be in the range of an exception handler, whose
+ * frame might not fit. */
 
 #define FIRST_ROOM 16u
 #define MOST 1000u   /* of a method */

@@ -158,9 +158,10 @@ bool stack_map_visit(struct method_code *method,
 
 /* ---- writing ---- */
 
-/* A StackMapTable with additional frames for trampolines and guards. Most frames encode the
- * difference from the previous one, so none can be inserted; here all are written in full. Only
- * methods over 32 KiB get trampolines, and those with exception handlers guards. */
+/* ---- a StackMapTable with additional frames for trampolines and guards ----
+ * Most frames encode the difference from the previous one, so none can be inserted; here all are
+ * written in full. Only methods over 32 KiB get trampolines, and those with exception handlers
+ * guards. */
 
 #define TYPES_LIMIT ((uint32_t) 1 << 22) /* limit of locals in all frames of a method */
 

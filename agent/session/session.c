@@ -40,7 +40,8 @@
 #include "format/live/live_decoder.h"
 #include "steptrace/java_trace.h"
 
-/* A note on a collector that tracing slows down: logged once, and stored in each such trace. */
+/* ---- the note on a collector that tracing slows down: logged once, and stored in each such trace
+ * ---- */
 
 #define NOTE "young collections of generational ZGC free no object whose death is traced: "
 #define NOTE_OF_ALL                                                                                \

@@ -178,7 +178,7 @@ static bool c_unique_names(struct c_output *output, const char *file_name)
     return good;
 }
 
-/* The definition as constant tables. */
+/* ---- the definition as constant tables ---- */
 
 static void put_text(FILE *out, const char *text)
 {

@@ -91,8 +91,9 @@ enum step_status target_user_call(const struct jvm_process *process, const struc
 enum step_status target_user_become(const struct jvm_process *process, struct step_error *error);
 
 /*
- * Opens files of a JVM, below its root directory.  For use only in the child of target_user.h: any
- * name there may be a link, a FIFO, a device or a mount point that the JVM's user has just created.
+ * Opens files of a JVM, below its root directory.  For use only in the child of target_user_call():
+ * any name there may be a link, a FIFO, a device or a mount point that the JVM's user has just
+ * created.
  */
 
 /* Opens a directory or file below the process's root (O_PATH).  Resolves links within that root;
@@ -126,7 +127,8 @@ enum step_status attach_ask(const struct jvm_process *process, const char *comma
 /*
  * The directory through which a JVM in another mount namespace (a container) receives the agent and
  * returns its trace.  The directory is in the JVM's /tmp and belongs to the JVM's user, whose
- * rights every operation there uses (target_user.h).  It stays reachable after the JVM has ended.
+ * rights every operation there uses (target_user_call()).  It stays reachable after the JVM has
+ * ended.
  */
 
 struct shared_place {

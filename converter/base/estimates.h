@@ -46,7 +46,7 @@ struct sample_sums {
     double bytes, bytes_variance;
     double intervals, interval_squares; /* sums of the intervals that samples were drawn with */
     /* All objects that the sums may stand for are of one size, so that those which were not seen
-     * are like those that were: set for a row of one class that has_one_size(). */
+     * are like those that were: set for a row of one class that class_has_one_size(). */
     bool is_one_size;
 };
 

@@ -19,7 +19,7 @@
 #include "steptrace/hatf.h"
 #include "steptrace/live.h"
 
-/* Live objects by address, with the decision whether each was selected. */
+/* ---- live objects by address, with the decision whether each was selected ---- */
 
 struct alloc_filter {
     const struct event_selection *selected; /* borrowed */

@@ -16,7 +16,7 @@
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 
-/* An array of cells with a hash index. */
+/* ---- cells: an array with a hash index ---- */
 
 void heap_cells_init(struct heap_cells *cells, bool follow_peak)
 {
@@ -102,8 +102,8 @@ bool heap_cells_snapshot(const struct heap_cells *cells, bool at_peak,
     return true;
 }
 
-/* Selection of objects.  Results for sites are cached.  The cell of excluded objects has a key
- * that no object has. */
+/* ---- selection of objects ----
+ * Results for sites are cached. The cell of excluded objects has a key that no object has. */
 
 /* Cached result for a site. */
 enum { LOOKED_AT = 1, WANTED = 2 };

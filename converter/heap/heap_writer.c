@@ -124,7 +124,7 @@ void heap_writer_destroy(struct heap_writer *writer)
     free(writer);
 }
 
-/* Sinks that track live objects and pass snapshots to a heap writer. */
+/* ---- sinks that track live objects and pass snapshots to a heap writer ---- */
 
 struct heap_sink {
     struct trace_sink base;

@@ -192,7 +192,7 @@ bool compare_print_text(const struct compare_report *report)
     return ok;
 }
 
-/* Prints a comparison as a tree of call sites, the outermost frame first. */
+/* ---- a comparison as a tree of call sites, the outermost frame first ---- */
 
 struct node {
     uint32_t row, parent;

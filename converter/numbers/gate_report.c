@@ -10,8 +10,8 @@
 #include "converter/numbers/gate_rule.h"
 #include "converter/output/output_file.h"
 
-/* Evaluation of rules: rows are added up and compared with a limit, and the largest contributors
- * are found. */
+/* ---- evaluation of rules: rows are added up and compared with a limit, and the largest
+ * contributors are found ---- */
 
 #define GATE_TOP 3u /* number of contributors reported */
 

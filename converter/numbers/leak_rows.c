@@ -168,8 +168,9 @@ static int by_rank(const void *left, const void *right)
     return by_key(left, right);
 }
 
-/* The slope of a line fitted to the live bytes after collections is a sum over objects: each adds
- * its bytes times the coefficients of the collections after which it lived.  So a sample of the
+/* ---- slopes of live bytes over time ----
+ * The slope of a line fitted to the live bytes after collections is a sum over objects: each adds
+ * its bytes times the coefficients of the collections after which it lived. So a sample of the
  * objects estimates it as it estimates any sum, with the same intervals. */
 
 /* `sums[i]`: of the coefficients of the samples of the heap before the i-th. */

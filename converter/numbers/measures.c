@@ -16,7 +16,8 @@
 #define LIVES (BIRTHS | TRACE_KIND_BIT(EVENT_OBJECT_FREE))
 #define CALLS TRACE_KIND_BIT(EVENT_METHOD_ENTRY)
 
-/* Whose rows have a metric: those to which measure_trace.c, measure_heap() and leaks_measure() add.
+/* Whose rows have a metric: those to which measure_trace.c, measure_heap() and leak_rows_measure()
+ * add.
  */
 #define OF_PROGRAM (1u << AXIS_PROGRAM)
 #define OF_METHODS (1u << AXIS_METHOD)

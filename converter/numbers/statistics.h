@@ -109,8 +109,7 @@ struct statistics {
     struct object_table births; /* bytes allocated before the object, if lifetimes are in bytes */
 };
 
-/* `lifetimes_in_bytes`: an object's age is the bytes allocated since its birth, not the time.
- * Returns false if memory runs out; reset is allowed then. */
+/* `lifetimes_in_bytes`: an object's age is the bytes allocated since its birth, not the time. */
 void statistics_init(struct statistics *statistics, const struct trace_names *names,
                      bool lifetimes_in_bytes);
 /* Of a sampled trace: sets its interval, and reads what says how its samples are weighed.  Call

@@ -243,7 +243,7 @@ bool statistics_print_text(const struct statistics_report *report)
     return true;
 }
 
-/* Selects and sorts the rows of a statistics table. */
+/* ---- the rows of a statistics table, selected and sorted ---- */
 
 static int compare(const void *left, const void *right)
 {

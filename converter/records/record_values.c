@@ -125,7 +125,7 @@ void record_values_put_line(struct record_values *values, const struct step_reco
     fputc('\n', values->file);
 }
 
-/* Writes records of any definition as one CSV table (RFC 4180): all rows have all columns. */
+/* ---- records of any definition as one CSV table (RFC 4180): all rows have all columns ---- */
 
 enum { NAME_BYTES = 600, COLUMNS_MOST = 65536 };
 

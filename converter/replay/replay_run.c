@@ -152,7 +152,8 @@ static void replay_pieces_close(struct replay_pieces *pieces)
         close(pieces->file);
 }
 
-/* The begin and end functions, called alternately, implement those of struct replay_plan_options.
+/* ---- pieces of operations ----
+ * The begin and end functions, called alternately, implement those of struct replay_plan_options.
  * Begin returns NULL if there is no room (is_full), or if the driver of a streamed replay has
  * ended. */
 
@@ -300,7 +301,7 @@ static enum step_status replay_trace_decode(struct replay_trace *trace,
     return status;
 }
 
-/* Known allocators, searched in the library directories. */
+/* ---- known allocators, searched in the library directories ---- */
 
 static const struct {
     const char *name;

@@ -10,7 +10,7 @@
 #include "converter/heap/heap_sites.h"
 #include "format/core/grow.h"
 
-/* Keeps the longest calls in a heap, whose first element is the next to be replaced. */
+/* ---- the longest calls, in a heap whose first element is the next to be replaced ---- */
 
 static enum step_status note(void *user, const struct call_event *event, struct step_error *error);
 
@@ -91,7 +91,7 @@ static int by_start(const void *left, const void *right)
     return a->depth < b->depth ? -1 : a->depth > b->depth;
 }
 
-/* Bins store the differences of the tracker's running sums between the ends of bins. */
+/* ---- bins: the differences of the tracker's running sums between their ends ---- */
 
 #define FIRST_STEP_NS UINT64_C(1000)
 

@@ -10,7 +10,7 @@
 #include "converter/report/report_model.h"
 #include "format/json/json_output.h"
 
-/* Adds up sums by site, and selects the sites that are shown. */
+/* ---- sums by site, and the sites that are shown ---- */
 
 #define REPORT_SITE_OTHER UINT32_MAX
 
@@ -242,7 +242,7 @@ static void report_sites_reset(struct report_sites *sites)
     *sites = (struct report_sites){0};
 }
 
-/* Converts the tracker's cells to sites and classes of the page, and keeps the largest. */
+/* ---- the tracker's cells as sites and classes of the page, of which the largest are kept ---- */
 
 #define ENTRIES_MOST ((size_t) 90000)
 

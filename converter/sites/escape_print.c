@@ -12,7 +12,7 @@
 #include "converter/sites/site_report.h"
 #include "converter/trace/names.h"
 
-/* Joins the sites of a trace with the log of the JIT compiler of an untraced run. */
+/* ---- the sites of a trace with the log of the JIT compiler of an untraced run ---- */
 
 /* The allocations of a class at a bytecode index. */
 struct escape_row {

@@ -97,7 +97,6 @@ struct site_lives {
     bool has_stacks;
 };
 
-/* Returns false if out of memory; site_lives_reset() is allowed then. */
 void site_lives_init(struct site_lives *lives);
 void site_lives_reset(struct site_lives *lives);
 

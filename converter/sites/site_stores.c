@@ -13,11 +13,9 @@
 #include "converter/layout/object_layout.h"
 #include "format/core/grow.h"
 
-/*
- * How far an array of references is used: 1 + the highest index that a store or a copy ever gave a
- * reference.  `most` differs from `least` where a store's target, or a copy's source, is null or
- * unknown.
- */
+/* ---- how far an array of references is used ----
+ * That is 1 + the highest index that a store or a copy ever gave a reference. `most` differs from
+ * `least` where a store's target, or a copy's source, is null or unknown. */
 
 /* Zero-initialise for an array that was just made. */
 struct array_use {

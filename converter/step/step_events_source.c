@@ -15,7 +15,7 @@
 #include "format/core/no_memory.h"
 #include "steptrace/records.h"
 
-/* Selects the needed blocks and records, and orders records within a tick. */
+/* ---- the blocks and records that are needed, and the order of records within a tick ---- */
 
 struct stepfile_source {
     struct event_source base;

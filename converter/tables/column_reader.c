@@ -73,8 +73,9 @@ const struct tables *shared_tables_borrow(const struct shared_tables *shared)
     return shared->tables;
 }
 
-/* Growing columns.  Huge pages do not help: if memory is fragmented, finding them takes the
- * kernel three times as long as filling small pages. */
+/* ---- growing columns ----
+ * Huge pages do not help: if memory is fragmented, finding them takes the kernel three times as
+ * long as filling small pages. */
 
 static bool is_text(enum table_type type)
 {

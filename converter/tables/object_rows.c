@@ -11,7 +11,7 @@
 #include "converter/tables/object_births.h"
 #include "converter/tables/object_group.h"
 
-/* Reads blocks of frees in order of time, except those without an object of interest. */
+/* ---- blocks of frees in order of time, except those without an object of interest ---- */
 
 struct object_frees {
     struct tables *tables; /* borrowed */

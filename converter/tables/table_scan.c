@@ -8,7 +8,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/tables/tables_trace.h"
 
-/* Storage of batches. */
+/* ---- storage of batches ---- */
 
 static enum step_status row_builder_init(struct row_builder *builder, const struct table *table,
                                          const uint8_t *needed, size_t batch_rows,

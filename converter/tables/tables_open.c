@@ -14,8 +14,8 @@
 #include "converter/trace/unmatched.h"
 #include "format/core/grow.h"
 
-/* The tables of a Java trace, documented in docs/tables.md; here are those whose rows are records.
- */
+/* ---- the tables of a Java trace, documented in docs/tables.md; here are those whose rows are
+ * records ---- */
 
 enum { COLUMNS_MOST = 20 };
 
@@ -152,10 +152,9 @@ static enum step_status java_tables_add(struct tables *tables, struct step_error
     return status;
 }
 
-/*
- * A table for each record type of the trace's definition, with its fields and those of types that
- * extend it, and a table for the entries of each dictionary type.
- */
+/* ---- tables of record types ----
+ * There is a table for each record type of the trace's definition, with its fields and those of
+ * types that extend it, and one for the entries of each dictionary type. */
 
 enum { NAME_BYTES = 600, COLUMNS_OF_RECORDS_MOST = 2000 }; /* SQLite's default maximum */
 
@@ -376,7 +375,7 @@ void tables_close(struct tables *tables)
     free(tables);
 }
 
-/* Finds tables and columns by index or name.  Errors list the existing names. */
+/* ---- tables and columns by index or name; errors list the existing names ---- */
 
 size_t tables_count(const struct tables *tables)
 {

@@ -9,7 +9,8 @@
 #include "converter/base/object_table.h"
 #include "format/core/hash.h"
 
-/* Free blocks: a ring of entries, linked in a list per bin, with a hash table by address. */
+/* ---- free blocks: a ring of entries, linked in a list per bin, with a hash table by address ----
+ * */
 
 #define FREED_MOST (UINT32_C(1) << 21)
 

@@ -46,7 +46,6 @@ struct alloc_rules {
     struct object_table heaps; /* by id: enum known_state */
 };
 
-/* Returns false if out of memory. */
 void alloc_rules_init(struct alloc_rules *rules, alloc_breach report, void *user);
 void alloc_rules_reset(struct alloc_rules *rules);
 /* Checks the next record, of any tag.  Returns false if out of memory. */

@@ -178,7 +178,7 @@ enum step_status event_source_phases(struct event_source *source, trace_phase_vi
 enum step_status event_source_layouts(struct event_source *source, trace_layout_visit visit,
                                       void *user);
 
-/* For implementations of sources.  Returns false if out of memory. */
+/* For implementations of sources. */
 void event_source_init(struct event_source *source,
                        const struct event_source_operations *operations, const char *path,
                        const struct event_selection *selected);

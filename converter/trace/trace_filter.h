@@ -21,7 +21,6 @@ struct trace_filter {
     struct object_table chosen; /* live objects whose allocation was accepted */
 };
 
-/* Returns false if out of memory; trace_filter_reset() is allowed then. */
 void trace_filter_init(struct trace_filter *filter, const struct event_selection *selected);
 void trace_filter_reset(struct trace_filter *filter);
 

@@ -12,11 +12,10 @@
 #include "converter/trace/recent_frees.h"
 #include "converter/verbs/check_run.h"
 
-/*
- * State of the check: live blocks, and recent frees, which distinguish a double free from a free of
- * an unknown address.  An overlapping block is reported once, and replaces the other only if both
- * begin at the same address.
- */
+/* ---- state of the check ----
+ * Live blocks, and recent frees, which distinguish a double free from a free of an unknown address.
+ * An overlapping block is reported once, and replaces the other only if both begin at the same
+ * address. */
 
 struct alloc_check {
     struct check_run *run;

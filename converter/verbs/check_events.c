@@ -12,7 +12,7 @@
 #include "converter/records/copy_trace.h"
 #include "converter/verbs/check_run.h"
 
-/* Checks references in a separate pass over the records of the graph. */
+/* ---- references, checked in a separate pass over the records of the graph ---- */
 
 struct reference_check {
     struct check_rules *rules;

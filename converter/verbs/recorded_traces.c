@@ -24,7 +24,7 @@
 #include "steptrace/live.h"
 #include "steptrace/reader.h"
 
-/* Parses and builds the file names of a recording. */
+/* ---- file names of a recording, parsed and built ---- */
 
 struct recorded_name {
     unsigned number, image; /* from 1 */

@@ -220,7 +220,7 @@ static void heaps_found_reset(struct heaps_found *found)
         heap_snapshot_reset(&found->snapshots[i]);
 }
 
-/* Finds the heaps in one pass over the trace, or in two for ages at the peak. */
+/* ---- the heaps, found in one pass over the trace, or in two for ages at the peak ---- */
 
 /* A pass over the trace, and its results. */
 struct pass {
@@ -363,7 +363,7 @@ static enum step_status heap_from_trace(struct heap_asked *asked, const char *pa
     return status == STEP_STATUS_OK ? damage : status;
 }
 
-/* Rejects options that dumps do not support, and filters rows by --class. */
+/* ---- dumps: options that they do not support, and rows by --class ---- */
 
 static bool class_is_wanted(const struct heaps_found *found, uint32_t class_id)
 {

@@ -147,8 +147,8 @@ static void put_properties(struct json_output *json, const struct event_source *
 
 /* ---- heap traces ---- */
 
-/* Records by tag, and the figures of the paper's Table 3: allocations, bytes, and maximum live
- * amounts. */
+/* ---- records by tag, and the figures of the paper's Table 3: allocations, bytes, and maximum live
+ * amounts ---- */
 
 struct alloc_facts {
     uint64_t tags[HATF_TAG_COUNT];

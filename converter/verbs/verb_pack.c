@@ -26,7 +26,7 @@
  * of its own. */
 #define THREADS_MEMORY ((uint64_t) 1 << 30)
 
-/* Packs a heap trace record by record, in large blocks with strong compression. */
+/* ---- a heap trace, packed record by record in large blocks with strong compression ---- */
 
 static void report_sizes(const char *output, uint64_t records, uint64_t before, uint64_t after)
 {

@@ -111,12 +111,10 @@ struct watch_model {
     bool no_memory;
 };
 
-/* Returns false if memory runs out; reset is allowed then. */
 void watch_model_init(struct watch_model *model, const struct trace_names *names,
                       const struct event_selection *selected);
 void watch_model_reset(struct watch_model *model);
-/* Restarts the model.  Keeps `marked`, and `shown` unless `forget`.  Returns false if memory runs
- * out. */
+/* Restarts the model.  Keeps `marked`, and `shown` unless `forget`. */
 void watch_model_restart(struct watch_model *model, const struct event_selection *selected,
                          bool forget);
 

@@ -15,7 +15,7 @@
 #include "format/json/json_output.h"
 #include "steptrace/text.h"
 
-/* Prints the figures of the screen, unrounded. */
+/* ---- the figures of the screen, unrounded ---- */
 
 #define CURVE_POINTS 100u
 

@@ -11,7 +11,7 @@
 #include "format/core/grow.h"
 #include "steptrace/show.h"
 
-/* Search in the names of rows. */
+/* ---- search in the names of rows ---- */
 
 #define NAMES_AT_ONCE 64u /* between two checks of the clock */
 

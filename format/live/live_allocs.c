@@ -20,7 +20,7 @@
 #include "steptrace/budget.h"
 #include "steptrace/hatf_trace.h"
 
-/* Call texts, CALL[,align=N][;FRAME]...: one dictionary entry for each that occurred. */
+/* ---- call texts, CALL[,align=N][;FRAME]...: one dictionary entry for each that occurred ---- */
 
 struct live_call_frame {
     uint64_t parent, address;

@@ -3,7 +3,7 @@
 #include "format/live/live_records.h"
 #include "steptrace/java_trace.h"
 
-/* Slots are in the order of format/definitions/java.step, which live_recover.c checks. */
+/* ---- slots, in the order of format/definitions/java.step, which live_recover.c checks ---- */
 
 /* Adds the entry if it is the next of its dictionary; existing entries are skipped, a gap is
  * damage.  Definitions are written under a lock before they are used, so in an undamaged stream

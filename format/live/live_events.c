@@ -3,7 +3,7 @@
 #include "format/live/live_records.h"
 #include "steptrace/java_trace.h"
 
-/* Slots are in the order of format/definitions/java.step, which live_recover.c checks. */
+/* ---- slots, in the order of format/definitions/java.step, which live_recover.c checks ---- */
 
 /* Events with a time, a thread, and at most a class.  Starts of threads name the started thread,
  * whichever thread wrote the record. */

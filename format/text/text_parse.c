@@ -9,7 +9,7 @@
 #include "format/text/text_kinds.h"
 #include "steptrace/show.h"
 
-/* Names: decoding UTF-8 with surrogates, and escaping what a line cannot contain. */
+/* ---- names: decoding UTF-8 with surrogates, and escaping what a line cannot contain ---- */
 
 /* Classes of bytes in names. */
 enum text_byte {

@@ -19,7 +19,7 @@
 #include "format/live/live_streams.h"
 #include "malloc-recorder/drain/symbols.h"
 
-/* Pending frees of the chunks in use, read while their owners may still run. */
+/* ---- pending frees of the chunks in use, read while their owners may still run ---- */
 
 static struct step_live_chunk *chunk_of(const struct live_stream *stream)
 {

@@ -18,7 +18,7 @@
 #include "converter/records/record_values.h"
 #include "format/core/input_file.h"
 
-/* Packets are built in memory, because their headers contain their length. */
+/* ---- packets, built in memory, because their headers contain their length ---- */
 
 struct ctf_stream {
     struct output_file file;

@@ -18,7 +18,7 @@
 #include "format/core/hash.h"
 #include "steptrace/value.h"
 
-/* Lines are formatted by hand: printf is too slow for one line per allocation. */
+/* ---- lines, formatted by hand: printf() is too slow for one line per allocation ---- */
 
 enum { NUMBERS_MOST = 8, DIGITS_MOST = 16 };
 
@@ -48,7 +48,8 @@ static void heaptrack_put_text(FILE *out, char kind, struct step_bytes text)
     putc_unlocked('\n', out);
 }
 
-/* Texts (s), frames (i: heaptrack's instruction pointers) and stacks (t: a node and its parent). */
+/* ---- texts (s), frames (i: heaptrack's instruction pointers) and stacks (t: a node and its
+ * parent) ---- */
 
 struct heaptrack_stacks {
     FILE *out;                      /* borrowed */

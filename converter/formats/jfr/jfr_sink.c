@@ -14,10 +14,9 @@
 #include "converter/trace/trace_sink.h"
 #include "format/core/hash.h"
 
-/*
- * A recording as it is written: chunks of bounded size, each with its own metadata and constant
- * pools.  A chunk is held in memory until it is complete, so that the output need not be seekable.
- */
+/* ---- a recording as it is written ----
+ * Chunks are of bounded size, each with its own metadata and constant pools. A chunk is held in
+ * memory until it is complete, so that the output need not be seekable. */
 
 struct jfr_file {
     FILE *out;            /* borrowed */

@@ -47,8 +47,8 @@ void jfr_put_event(struct byte_output *bytes, const struct byte_output *body)
 
 /* ---- the tables ---- */
 
-/* Constants and samples have the fields of the JDK's recordings, in their order and no more: some
- * readers go by that. */
+/* ---- fields of constants and samples: those of the JDK's recordings, in their order and no more,
+ * as some readers go by that ---- */
 
 enum field_flag { IN_POOL = 1, IS_ARRAY = 2, IS_UNSIGNED = 4 };
 

@@ -72,8 +72,9 @@ static inline bool find(struct metatf_source *source, enum metatf_table table, u
     return true;
 }
 
-/* Each of these adds a record to its table.  Returns false if memory runs out, or if an entry that
- * it names is missing. */
+/* ---- tables of records ----
+ * Each function adds a record to its table. It returns false if memory runs out, or if an entry
+ * that the record names is missing. */
 
 static bool take_class(struct metatf_source *source, const struct step_java_metatf_event *event)
 {
@@ -135,7 +136,7 @@ static bool take_frame(struct metatf_source *source, const struct step_java_meta
     return true;
 }
 
-/* Event kinds, by kind of record. */
+/* ---- event kinds, by kind of record ---- */
 
 static const uint8_t kinds[] = {
     [STEP_JAVA_METATF_EVENTS_VMSTART] = EVENT_VM_START,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* These encodings store bits from the lowest upwards. */
+/* ---- encodings that store bits from the lowest upwards ---- */
 
 enum { BLOCK = 128, MINIBLOCK = 32, MINIBLOCKS = BLOCK / MINIBLOCK, LEAST_RUN = 16, GROUP = 8 };
 

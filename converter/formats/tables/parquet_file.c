@@ -7,7 +7,7 @@
 #include "converter/base/no_memory.h"
 #include "format/core/grow.h"
 
-/* Field numbers are those of parquet.thrift. */
+/* ---- metadata: field numbers are those of parquet.thrift ---- */
 
 /* Position of a chunk's page index. */
 struct parquet_index_place {

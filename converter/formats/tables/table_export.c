@@ -16,7 +16,8 @@
 #include "converter/tables/table.h"
 #include "converter/trace/trace_format.h"
 
-/* Lengths are varints, numbers little-endian; nulls are one byte per row before the values. */
+/* ---- values: lengths are varints, numbers little-endian; nulls are one byte per row before the
+ * values ---- */
 
 static const char *plain_type(enum table_type type)
 {

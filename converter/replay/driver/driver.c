@@ -18,9 +18,8 @@
 #include "converter/replay/driver/driver_state.h"
 #include "converter/replay/driver/replay_ops.h"
 
-/* The replay loop, which executes operations, and the clocks of its threads. */
-
-/* Per-thread clocks of the calling thread, in nanoseconds. */
+/* ---- the replay loop, which executes operations, and the clocks of its threads, in nanoseconds
+ * ---- */
 
 /* Clocks at the start of a pass over the loop. */
 struct driver_clocks {
@@ -325,7 +324,7 @@ static void driver_run_add(const struct driver_run *run)
     driver.blocked_ns += run->times.blocked_ns;
 }
 
-/* Queues with one writer and one reader, and a semaphore at each end. */
+/* ---- queues with one writer and one reader, and a semaphore at each end ---- */
 
 #define QUEUE 16u
 #define STACK_BYTES (256u << 10)
@@ -411,7 +410,7 @@ static void driver_workers_join(void)
     }
 }
 
-/* Pages are mapped and touched before they are used, so that no operation pays for that. */
+/* ---- pages: mapped and touched before they are used, so that no operation pays for that ---- */
 
 static uint64_t slots_ready; /* entries of the table whose pages were touched */
 

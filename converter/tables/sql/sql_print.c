@@ -12,7 +12,7 @@
 #include "steptrace/show.h"
 #include "steptrace/value.h"
 
-/* Column widths of a table are determined by its first rows; rows are printed as they arrive. */
+/* ---- column widths: determined by a table's first rows; rows are printed as they arrive ---- */
 
 enum { ROWS_MEASURED = 1000, WIDEST = 200 };
 

@@ -16,7 +16,7 @@
 #include "converter/tables/sql/sql_print.h"
 #include "converter/tables/table.h"
 
-/* Parses SQLite's messages "no such table: X" and "no such column: X". */
+/* ---- SQLite's messages "no such table: X" and "no such column: X" ---- */
 
 /* Returns the name without schema or table if the message begins with `beginning`, else NULL. */
 static const char *name_after(const char *message, const char *beginning)

@@ -132,7 +132,8 @@ uint32_t step_plan_fail(struct step_plan_builder *builder, enum step_status stat
     return 0;
 }
 
-/* These return an index.  After a failure, which the builder keeps, they return 0. */
+/* ---- nodes, by index ----
+ * The functions return it. After a failure, which the builder keeps, they return 0. */
 
 static uint32_t add_column(struct step_plan_builder *builder, enum step_column_kind kind,
                            bool in_array, const struct step_field_coding *field_coding)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "capture/live_map.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 #ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
 #define MADV_POPULATE_WRITE 23

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "capture/log.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/step/layout.h"
 #include "steptrace/live.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "capture/log.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 /* The ring may grow to this multiple of the buffers' limit: chunks that are being filled, and
  * streams that never wait. */

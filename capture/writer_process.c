@@ -18,7 +18,7 @@
 
 #include "capture/clock.h"
 #include "capture/detached.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 #define START_PATIENCE_NS UINT64_C(60000000000) /* limit of WRITER_BEGIN and WRITER_OPEN */
 #define WAIT_NS INT64_C(100000000)

@@ -135,7 +135,7 @@ void own_mode_leave(const struct own_mode *own);
  * to keep the order of a free and the allocation that reuses its address. */
 uint64_t recorder_stamp(void);
 
-/* ---- recording.c ---- */
+/* ---- native_recording.c ---- */
 
 /* Finds the real functions, and starts the recording if it is due.  Any thread, any time. */
 void recorder_prepare(void);

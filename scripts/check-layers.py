@@ -23,7 +23,7 @@ CLEARS_EXCEPTIONS = "agent/base/exceptions"  # nothing else in the agent does
 INLINE = ("format/core/grow.h", "format/core/hash.h", "format/core/nearest_word.h")  # without a symbol: everybody's as well
 
 KNOWN_CIRCLES = {  # of calls, each with the reason
-    "malloc-recorder: interpose_heaps process recording":
+    "malloc-recorder: interpose_heaps native_recording process":
         "whichever function in front of the program's is called first starts the recording, which sets up the others",
 }
 

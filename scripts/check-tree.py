@@ -7,8 +7,9 @@ nowhere, paths of somebody's home in sources, sources above 600 lines that LONG 
 that go to a stream as they are instead of by print_shown(), struct trace_text or the writers of CSV and JSON, and options of
 the agent that differ between option_table.c, docs/agent-options.md and libtracer.7.  Untrue are: contracts that the
 function under them cannot keep; comments, READMEs and CMake lines that name files or functions that are gone; heads of
-files that were joined; CONTRIBUTING.md's recipe for formats, if it lacks an expected output that lists them.  With a
-BUILD: options of its steptrace, stepc and metatfc that differ between --help and their man pages.
+files that were joined; CONTRIBUTING.md's recipe for formats, if it lacks an expected output that lists them.  No two C
+sources have one name.  With a BUILD: options of its steptrace, stepc and metatfc that differ between --help and their man
+pages.
 """
 import os
 import re
@@ -148,6 +149,14 @@ def list_faults(files):
                 yield f"CONTRIBUTING.md: the recipe for a format lacks {path}, which lists them"
 
 
+def name_faults(sources):
+    """Two C sources of one name."""
+    where = {}
+    for path in sources:
+        where.setdefault(os.path.basename(path), []).append(path)
+    yield from (f"{name}: {' '.join(paths)}: one name" for name, paths in sorted(where.items()) if len(paths) > 1)
+
+
 def text_faults(files):
     texts = {path: read(path) for path in files if SOURCE.search(path) or path.endswith("README.md")}
     sources = {path: text for path, text in texts.items() if re.search(r"\.[chly]$", path)}
@@ -159,6 +168,7 @@ def text_faults(files):
     for path, text in texts.items():
         yield from place_faults(path, text)
     yield from list_faults(files)
+    yield from name_faults(sources)
 
 
 def compare(name, lists):

@@ -74,7 +74,7 @@ LATER = (
     ("mcp", "converter/mcp/* converter/verbs/verb_mcp.c"),
     ("simulate, layout, advise, lifetimes, nominal", "converter/simulate/* converter/layout/* converter/locality/* converter/sites/* converter/nominal/* converter/base/lifetimes.* "
      "converter/base/svg_chart.* converter/tables/site_rows.c converter/verbs/verb_sites.c "
-     "converter/verbs/verb_layout.c converter/verbs/verb_locality.c converter/verbs/verb_simulate.c converter/verbs/verb_nominal.c converter/formats/lifetimes.c agent/records/layouts.* "
+     "converter/verbs/verb_layout.c converter/verbs/verb_locality.c converter/verbs/verb_simulate.c converter/verbs/verb_nominal.c converter/formats/lifetimes_sink.c agent/records/layouts.* "
      "converter/report/report_advice.* converter/report/report_collectors.*"),
     ("engine=sampled, estimates, rotation, joined files", "agent/events/engine_sampled.c agent/events/sample* agent/session/rotation.* converter/base/estimate* "
      "converter/base/sampled_trace.* converter/trace/sample_weights.* converter/numbers/statistics_sampled.c "

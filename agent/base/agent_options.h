@@ -12,15 +12,15 @@
 #include "capture/trace_store.h"
 
 enum option_event {
-    EVENT_CLASS = 1 << 0,
-    EVENT_ALLOC = 1 << 1,
-    EVENT_FREE = 1 << 2,
-    EVENT_THREAD = 1 << 3,
-    EVENT_METHOD = 1 << 4,
-    EVENT_REFERENCE = 1 << 5, /* stores of references */
-    EVENT_PHASE = 1 << 6,     /* phase= was given; not a word of events= */
-    EVENT_DEFAULT = EVENT_CLASS | EVENT_ALLOC | EVENT_FREE | EVENT_THREAD,
-    EVENT_ALL = EVENT_DEFAULT | EVENT_METHOD
+    TRACED_CLASS = 1 << 0,
+    TRACED_ALLOC = 1 << 1,
+    TRACED_FREE = 1 << 2,
+    TRACED_THREAD = 1 << 3,
+    TRACED_METHOD = 1 << 4,
+    TRACED_REFERENCE = 1 << 5, /* stores of references */
+    TRACED_PHASE = 1 << 6,     /* phase= was given; not a word of events= */
+    TRACED_DEFAULT = TRACED_CLASS | TRACED_ALLOC | TRACED_FREE | TRACED_THREAD,
+    TRACED_ALL = TRACED_DEFAULT | TRACED_METHOD
 };
 
 enum option_engine { ENGINE_JVMTI, ENGINE_BYTECODE, ENGINE_SAMPLED };

@@ -44,7 +44,7 @@ static uint32_t facts_of(const struct options *options)
 {
     uint32_t events = options->events;
     bool counts = options->method == METHOD_COUNT;
-    bool references = (events & EVENT_REFERENCE) != 0;
+    bool references = (events & TRACED_REFERENCE) != 0;
     bool snapshots = options->snapshots != 0 || options->snapshot_every_ns != 0;
     const struct {
         bool is;
@@ -53,14 +53,14 @@ static uint32_t facts_of(const struct options *options)
         {options->engine == ENGINE_BYTECODE, BYTECODE},
         {options->engine == ENGINE_JVMTI, JVMTI},
         {options->engine == ENGINE_SAMPLED, SAMPLED},
-        {(events & EVENT_ALLOC) != 0, ALLOC},
-        {(events & EVENT_FREE) != 0, FREE},
-        {(events & EVENT_METHOD) != 0 || counts, METHOD},
+        {(events & TRACED_ALLOC) != 0, ALLOC},
+        {(events & TRACED_FREE) != 0, FREE},
+        {(events & TRACED_METHOD) != 0 || counts, METHOD},
         {references, REFERENCE},
-        {(events & EVENT_PHASE) != 0, PHASE},
-        {(events & (EVENT_ALLOC | EVENT_REFERENCE)) != 0, ALLOCS},
-        {references || (~events & (EVENT_ALLOC | EVENT_FREE)) == 0, OBJECTS},
-        {counts || (events & (EVENT_ALLOC | EVENT_METHOD | EVENT_REFERENCE)) != 0, EVENTS},
+        {(events & TRACED_PHASE) != 0, PHASE},
+        {(events & (TRACED_ALLOC | TRACED_REFERENCE)) != 0, ALLOCS},
+        {references || (~events & (TRACED_ALLOC | TRACED_FREE)) == 0, OBJECTS},
+        {counts || (events & (TRACED_ALLOC | TRACED_METHOD | TRACED_REFERENCE)) != 0, EVENTS},
         {snapshots, SNAPSHOTS},
         {options->collects, COLLECTS},
         {snapshots || options->collects || options->end == END_COLLECTED, VISITS},
@@ -156,10 +156,10 @@ void option_rules_apply(struct option_parse *parse)
     }
     if (options->engine == ENGINE_SAMPLED)
         settle_sampled(options);
-    if ((options->events & EVENT_REFERENCE) != 0)
-        options->events |= EVENT_ALLOC | EVENT_FREE;
+    if ((options->events & TRACED_REFERENCE) != 0)
+        options->events |= TRACED_ALLOC | TRACED_FREE;
     if (options->method == METHOD_COUNT)
-        options->events |= EVENT_METHOD;
+        options->events |= TRACED_METHOD;
 }
 
 bool option_rules_allow_jvmti(const struct options *options)

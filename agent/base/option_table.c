@@ -38,9 +38,9 @@ struct option {
 };
 
 static const struct option_word event_words[] = {
-    {"class", EVENT_CLASS},   {"alloc", EVENT_ALLOC},   {"free", EVENT_FREE},
-    {"thread", EVENT_THREAD}, {"method", EVENT_METHOD}, {"reference", EVENT_REFERENCE},
-    {"all", EVENT_ALL},
+    {"class", TRACED_CLASS},   {"alloc", TRACED_ALLOC},   {"free", TRACED_FREE},
+    {"thread", TRACED_THREAD}, {"method", TRACED_METHOD}, {"reference", TRACED_REFERENCE},
+    {"all", TRACED_ALL},
 };
 static const struct option_word engine_words[] = {
     {"jvmti", ENGINE_JVMTI}, {"bytecode", ENGINE_BYTECODE}, {"sampled", ENGINE_SAMPLED}};
@@ -88,7 +88,7 @@ static void set_file(struct option_parse *parse, const struct option *option, co
 
 static void set_events(struct option_parse *parse, const struct option *option, const char *value)
 {
-    uint32_t phase = parse->options->events & EVENT_PHASE;
+    uint32_t phase = parse->options->events & TRACED_PHASE;
     parse->options->events =
         option_parse_words(parse, option->key, value, option->words, option->word_count) | phase;
 }
@@ -203,16 +203,16 @@ static void set_phase(struct option_parse *parse, const struct option *option, c
 {
     char items[OPTION_TEXT];
     struct options *options = parse->options;
-    if ((options->events & EVENT_PHASE) == 0)
+    if ((options->events & TRACED_PHASE) == 0)
         options->phases_known = false;
-    options->events |= EVENT_PHASE;
+    options->events |= TRACED_PHASE;
     options->phases = true;
     snprintf(items, sizeof items, "%s", value);
     for (char *rest = NULL, *item = strtok_r(items, "+", &rest); item != NULL;
          item = strtok_r(NULL, "+", &rest))
         add_phase(parse, option->key, item);
     if (!options->phases)
-        options->events &= ~(uint32_t) EVENT_PHASE;
+        options->events &= ~(uint32_t) TRACED_PHASE;
 }
 
 /* auto, proven, safe and none cannot be combined with other words. */
@@ -345,7 +345,7 @@ void options_event_names(uint32_t events, char *out, size_t out_size)
     size_t used = 0;
     out[0] = '\0';
     for (size_t i = 0; i < sizeof event_words / sizeof event_words[0] && used < out_size; i++)
-        if (event_words[i].value != EVENT_ALL && (events & event_words[i].value) != 0)
+        if (event_words[i].value != TRACED_ALL && (events & event_words[i].value) != 0)
             used += (size_t) snprintf(out + used, out_size - used, "%s%s", used == 0 ? "" : "+",
                                       event_words[i].name);
 }
@@ -472,7 +472,7 @@ static void parse_file(struct option_parse *parse, const struct option *option, 
 static void set_defaults(struct options *options)
 {
     memset(options, 0, sizeof *options);
-    options->events = EVENT_DEFAULT;
+    options->events = TRACED_DEFAULT;
     options->engine = ENGINE_BYTECODE;
     options->existing = true;
     options->mode = 0600;

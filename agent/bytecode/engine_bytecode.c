@@ -128,17 +128,17 @@ static void hidden_classes_intercept(JNIEnv *jni)
 
 static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
 {
-    if (event == EVENT_ALLOC) {
+    if (event == TRACED_ALLOC) {
         wanted->can_generate_vm_object_alloc_events = 1;
         wanted->can_generate_garbage_collection_events = 1;
         wanted->can_get_bytecodes = 1;
     }
-    if (event == EVENT_ALLOC || event == EVENT_METHOD || event == EVENT_PHASE) {
+    if (event == TRACED_ALLOC || event == TRACED_METHOD || event == TRACED_PHASE) {
         wanted->can_retransform_classes = 1;
         wanted->can_retransform_any_class = 1;
         wanted->can_generate_all_class_hook_events = 1;
     }
-    if (event == EVENT_METHOD)
+    if (event == TRACED_METHOD)
         wanted->can_generate_native_method_bind_events = 1;
 }
 
@@ -174,7 +174,7 @@ static void set_callbacks(jvmtiEventCallbacks *callbacks)
 static void notify_classes(bool on)
 {
     const struct session *session = atomic_load(&tracer.session);
-    bool is_wanted = session != NULL && (session->options.events & EVENT_CLASS) != 0;
+    bool is_wanted = session != NULL && (session->options.events & TRACED_CLASS) != 0;
     engine_notify(on, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
     engine_notify(on || is_wanted, JVMTI_EVENT_CLASS_LOAD);
 }
@@ -226,7 +226,7 @@ bool leaf_methods_have_one_time(const struct options *options)
     for (size_t i = 0; options->include.count != 0 && i < sizeof thrown / sizeof thrown[0]; i++)
         traced = traced || options_trace_class(options, thrown[i]);
     return !traced && options->engine == ENGINE_BYTECODE &&
-           (options->events & (EVENT_ALLOC | EVENT_METHOD | EVENT_REFERENCE)) == EVENT_METHOD &&
+           (options->events & (TRACED_ALLOC | TRACED_METHOD | TRACED_REFERENCE)) == TRACED_METHOD &&
            options->start_at.count + options->stop_at.count == 0 &&
            (options->resolution_ns == 0 || options->resolution_ns >= LEAF_RESOLUTION_NS);
 }
@@ -236,9 +236,9 @@ static void prepare_for(struct session *session)
     uint32_t events = session->options.events;
     class_hook.armed = false;
     class_hook.session = session;
-    class_hook.alloc = (events & EVENT_ALLOC) != 0;
-    class_hook.method = (events & EVENT_METHOD) != 0;
-    class_hook.references = (events & EVENT_REFERENCE) != 0;
+    class_hook.alloc = (events & TRACED_ALLOC) != 0;
+    class_hook.method = (events & TRACED_METHOD) != 0;
+    class_hook.references = (events & TRACED_REFERENCE) != 0;
     class_hook.nameless = !session->names_objects;
     class_hook.leaf = leaf_methods_have_one_time(&session->options);
 }
@@ -255,7 +255,7 @@ static void switch_for_proof(bool on, bool hook)
 
 static bool needs_probes(const struct session *session)
 {
-    return (session->options.events & (EVENT_ALLOC | EVENT_METHOD)) != 0;
+    return (session->options.events & (TRACED_ALLOC | TRACED_METHOD)) != 0;
 }
 
 /* A success holds for all later sessions. */

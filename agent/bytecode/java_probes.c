@@ -394,11 +394,11 @@ static bool define_probes(JNIEnv *jni, bool methods, unsigned shows)
 /* Objects are shown if methods name them, or if new ones only have to be remembered. */
 static unsigned what_is_shown(const struct options *options)
 {
-    if ((options->events & EVENT_ALLOC) == 0 || options->engine != ENGINE_BYTECODE)
+    if ((options->events & TRACED_ALLOC) == 0 || options->engine != ENGINE_BYTECODE)
         return 0;
-    if ((options->events & EVENT_METHOD) != 0)
+    if ((options->events & TRACED_METHOD) != 0)
         return options->method != METHOD_COUNT ? PROBES_SHOW : 0;
-    return (options->events & EVENT_REFERENCE) == 0 && !options->collects && options->stack == 0
+    return (options->events & TRACED_REFERENCE) == 0 && !options->collects && options->stack == 0
                ? PROBES_SHOW_NEW
                : 0;
 }
@@ -409,7 +409,7 @@ bool java_probes_link(JNIEnv *jni, const struct options *options)
     bool counts = options->method == METHOD_COUNT;
     bool watched = options->start_at.count + options->stop_at.count != 0;
     bool of_engine = options->engine == ENGINE_BYTECODE; /* else only phases have probes */
-    bool methods = of_engine && (options->events & EVENT_METHOD) != 0;
+    bool methods = of_engine && (options->events & TRACED_METHOD) != 0;
     enum leaf_mode quickly = counts ? LEAF_COUNT : LEAF_RECORD;
     unsigned shows = what_is_shown(options);
     atomic_store(&modes, (counts ? COUNTS : 0u) | (watched ? WATCHES : 0u));

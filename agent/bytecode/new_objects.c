@@ -142,7 +142,7 @@ static bool made_by_constructor(struct session *session, struct os_thread *os, J
  *   thread a moment ago; then the stamp must not be earlier than the class's. */
 void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
 {
-    if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
+    if (object == NULL || (session->options.events & TRACED_ALLOC) == 0)
         return;
     if (__builtin_expect(may_be_reported_twice(session, os), 0)) {
         report_tagged(session, os, jni, object);
@@ -178,7 +178,7 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
 
 void object_made_once(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
 {
-    if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
+    if (object == NULL || (session->options.events & TRACED_ALLOC) == 0)
         return;
     report_tagged(session, os, jni, object);
 }

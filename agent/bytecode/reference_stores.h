@@ -34,7 +34,7 @@ void stores_of_continuations(JNIEnv *jni);
 
 static inline bool stores_wanted(const struct session *session)
 {
-    return (session->options.events & EVENT_REFERENCE) != 0;
+    return (session->options.events & TRACED_REFERENCE) != 0;
 }
 
 /* The probes themselves. */

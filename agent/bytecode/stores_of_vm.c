@@ -3,8 +3,8 @@
  * creates or that its native methods store into, and constants of static fields. */
 #include "agent/base/jvm_classes.h"
 #include "agent/bytecode/reference_stores.h"
-#include "agent/references/class_fields.h"
 #include "agent/references/fields.h"
+#include "agent/references/mirror_fields.h"
 
 static void store_elements(struct session *session, struct os_thread *os, JNIEnv *jni,
                            jobject array)

@@ -84,7 +84,7 @@ static uint64_t backtrace_number(struct session *session, JNIEnv *jni, jfieldID 
 void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
 {
     static _Atomic(jfieldID) backtrace;
-    if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
+    if (object == NULL || (session->options.events & TRACED_ALLOC) == 0)
         return;
     jfieldID field =
         class_field_once(jni, &backtrace, "java/lang/Throwable", "backtrace", "Ljava/lang/Object;");
@@ -172,7 +172,7 @@ static bool is_made_by_java(JNIEnv *jni)
 
 void throwable_named(struct session *session, struct os_thread *os, JNIEnv *jni, jobject message)
 {
-    if (message == NULL || (session->options.events & EVENT_ALLOC) == 0 ||
+    if (message == NULL || (session->options.events & TRACED_ALLOC) == 0 ||
         object_is_recent(os, message))
         return;
     if (is_made_by_java(jni)) {

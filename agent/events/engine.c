@@ -71,7 +71,7 @@ void event_class_load(jclass class)
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
-    if ((session->options.events & EVENT_CLASS) != 0)
+    if ((session->options.events & TRACED_CLASS) != 0)
         class_loaded(session, class, tracer_is_starting(session));
     probe_leave(os);
 }
@@ -228,9 +228,9 @@ static void want_capabilities(const struct engine *engine, uint32_t event,
 {
     memset(wanted, 0, sizeof *wanted);
     wanted->can_tag_objects = 1; /* classes get their numbers through tags */
-    if (event == EVENT_FREE)
+    if (event == TRACED_FREE)
         wanted->can_generate_object_free_events = 1;
-    if (event == EVENT_FREE || event == EVENT_ALLOC)
+    if (event == TRACED_FREE || event == TRACED_ALLOC)
         wanted->can_generate_garbage_collection_events = 1;
     engine->want_capabilities(event, wanted);
 }
@@ -239,14 +239,14 @@ static void want_capabilities(const struct engine *engine, uint32_t event,
  * support. */
 static void add_capabilities(const struct engine *engine, uint32_t events)
 {
-    for (uint32_t event = EVENT_CLASS; event <= EVENT_PHASE; event <<= 1) {
+    for (uint32_t event = TRACED_CLASS; event <= TRACED_PHASE; event <<= 1) {
         if ((events & event & ~tracer.capable) == 0)
             continue;
         jvmtiCapabilities wanted;
         char name[64];
         want_capabilities(engine, event, &wanted);
         options_event_names(event, name, sizeof name);
-        if (event == EVENT_PHASE)
+        if (event == TRACED_PHASE)
             snprintf(name, sizeof name, "phase");
         if (jvm_add_capabilities(&wanted))
             tracer.capable |= event;
@@ -254,8 +254,8 @@ static void add_capabilities(const struct engine *engine, uint32_t events)
             log_message("this JVM does not provide %s events%s: they are left out", name,
                         tracer.attached ? " to an agent that is loaded at run time" : "");
     }
-    if ((tracer.capable & EVENT_ALLOC) == 0)
-        tracer.capable &= ~(uint32_t) EVENT_FREE;
+    if ((tracer.capable & TRACED_ALLOC) == 0)
+        tracer.capable &= ~(uint32_t) TRACED_FREE;
     if (tracer.java_major >= JAVA_VIRTUAL_THREADS && !tracer.has_virtual_threads) {
         jvmtiCapabilities wanted;
         memset(&wanted, 0, sizeof wanted);
@@ -340,7 +340,7 @@ bool engine_prepare(const struct engine *engine, uint32_t events,
     if (atomic_exchange(&prepared_engine, engine) != engine)
         tracer.capable = 0;
     add_capabilities(engine, events);
-    if (engine->needs_allocs != NULL && (tracer.capable & EVENT_ALLOC) == 0) {
+    if (engine->needs_allocs != NULL && (tracer.capable & TRACED_ALLOC) == 0) {
         log_message("%s", engine->needs_allocs);
         return false;
     }
@@ -481,15 +481,15 @@ void engine_enable(struct session *session, bool on)
     uint32_t events = session->options.events;
     if (!on)
         atomic_store(&session->quick_objects, false);
-    if (!on && (events & EVENT_METHOD) != 0)
+    if (!on && (events & TRACED_METHOD) != 0)
         engine->enable_methods(session, false);
     if (!on && engine->ends_first)
         engine->enable(session, false);
-    if ((events & (EVENT_FREE | EVENT_ALLOC)) != 0)
+    if ((events & (TRACED_FREE | TRACED_ALLOC)) != 0)
         enable_collections(session, on);
-    if ((events & EVENT_FREE) != 0 && on)
+    if ((events & TRACED_FREE) != 0 && on)
         tagged_deaths_report();
-    else if ((events & EVENT_FREE) != 0 && atomic_load(&tracer.session) != NULL)
+    else if ((events & TRACED_FREE) != 0 && atomic_load(&tracer.session) != NULL)
         tagged_deaths_flush();
     engine_notify(on, JVMTI_EVENT_THREAD_START);
     enable_thread_ends();
@@ -498,10 +498,10 @@ void engine_enable(struct session *session, bool on)
         set_extension_event("VirtualThreadMount", on ? on_mount : NULL);
         set_extension_event("VirtualThreadUnmount", on ? on_unmount : NULL);
     }
-    if ((events & EVENT_CLASS) != 0)
+    if ((events & TRACED_CLASS) != 0)
         engine_notify(on, JVMTI_EVENT_CLASS_LOAD);
     if (on || !engine->ends_first)
         engine->enable(session, on);
-    if ((events & EVENT_PHASE) != 0 && session->options.engine == ENGINE_JVMTI)
+    if ((events & TRACED_PHASE) != 0 && session->options.engine == ENGINE_JVMTI)
         hook_phases(session, on);
 }

@@ -41,7 +41,7 @@ static uint64_t this_object(struct session *session, struct live_stream *stream,
                             JNIEnv *jni)
 {
     bool is_new;
-    jobject object = (session->options.events & EVENT_ALLOC) != 0 ? own_frame_object() : NULL;
+    jobject object = (session->options.events & TRACED_ALLOC) != 0 ? own_frame_object() : NULL;
     if (object == NULL)
         return 0;
     uint64_t id = event_tagged_object(session, stream, thread, jni, object, &is_new);
@@ -131,14 +131,14 @@ static void JNICALL on_method_exit(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
 
 static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
 {
-    if (event == EVENT_ALLOC) {
+    if (event == TRACED_ALLOC) {
         wanted->can_generate_sampled_object_alloc_events = 1;
         wanted->can_generate_vm_object_alloc_events = 1;
-    } else if (event == EVENT_METHOD) {
+    } else if (event == TRACED_METHOD) {
         wanted->can_generate_method_entry_events = 1;
         wanted->can_generate_method_exit_events = 1;
         wanted->can_access_local_variables = 1;
-    } else if (event == EVENT_PHASE) {
+    } else if (event == TRACED_PHASE) {
         wanted->can_retransform_classes = 1;
         wanted->can_retransform_any_class = 1;
         wanted->can_generate_all_class_hook_events = 1;
@@ -149,7 +149,7 @@ static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
  * with the interval set at that time. */
 static void prepare(void)
 {
-    if ((tracer.capable & EVENT_ALLOC) != 0)
+    if ((tracer.capable & TRACED_ALLOC) != 0)
         (*tracer.jvmti)->SetHeapSamplingInterval(tracer.jvmti, 0);
 }
 
@@ -181,7 +181,7 @@ static void set_callbacks(jvmtiEventCallbacks *callbacks)
 
 static void enable(struct session *session, bool on)
 {
-    if ((session->options.events & EVENT_ALLOC) != 0) {
+    if ((session->options.events & TRACED_ALLOC) != 0) {
         engine_notify(on, JVMTI_EVENT_VM_OBJECT_ALLOC);
         engine_notify(on, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
     }

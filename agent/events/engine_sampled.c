@@ -238,7 +238,7 @@ static void sampled_object(struct session *session, struct os_thread *os, JNIEnv
     const struct java_thread *java = thread_current(session, os, thread);
     sample.stack = stack_of_allocation(session, os, jni, NULL, 0);
     uint64_t id = record(session, stream, java != NULL ? java->id : 0, object, &sample);
-    if (id != 0 && (session->options.events & EVENT_FREE) != 0)
+    if (id != 0 && (session->options.events & TRACED_FREE) != 0)
         sampled_lives_add(session, jni, object, id);
 }
 
@@ -246,7 +246,7 @@ static void sampled_object(struct session *session, struct os_thread *os, JNIEnv
 
 static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
 {
-    if (event == EVENT_ALLOC)
+    if (event == TRACED_ALLOC)
         wanted->can_generate_sampled_object_alloc_events = 1;
 }
 
@@ -262,9 +262,9 @@ static void give_back_capability(void)
 {
     jvmtiCapabilities mine;
     memset(&mine, 0, sizeof mine);
-    want_capabilities(EVENT_ALLOC, &mine);
+    want_capabilities(TRACED_ALLOC, &mine);
     if ((*tracer.jvmti)->RelinquishCapabilities(tracer.jvmti, &mine) == JVMTI_ERROR_NONE)
-        tracer.capable &= ~(uint32_t) (EVENT_ALLOC | EVENT_FREE);
+        tracer.capable &= ~(uint32_t) (TRACED_ALLOC | TRACED_FREE);
 }
 
 static void begin(struct session *session)

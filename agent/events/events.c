@@ -282,7 +282,7 @@ static size_t run_length(const uint64_t *objects, size_t count)
 void event_free_many(struct session *session, const uint64_t *objects, size_t count, uint64_t stamp,
                      uint64_t collection)
 {
-    if ((session->options.events & EVENT_FREE) == 0)
+    if ((session->options.events & TRACED_FREE) == 0)
         return;
     event_frees_enter();
     if (session->free_batch.open && collection != session->free_batch.collection)

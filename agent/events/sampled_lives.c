@@ -92,7 +92,7 @@ static bool begin(const struct session *session)
 
 bool sampled_lives_begin(struct session *session)
 {
-    if ((session->options.events & EVENT_FREE) == 0)
+    if ((session->options.events & TRACED_FREE) == 0)
         return true;
     if (sampled_lives_are_paused() && session->options.file_number == 1)
         sampled_lives_end(); /* another trace was faster than the next file */

@@ -440,7 +440,7 @@ static uint64_t define_class(struct session *session, struct named_object *class
 static bool tags_classes(const struct session *session)
 {
     return tracer.java_major < JAVA_TAGS_BY_HASH || tracer.java_major >= JAVA_LINKS_WITH_HASH ||
-           !hash_state_is_known() || (session->options.events & EVENT_ALLOC) != 0;
+           !hash_state_is_known() || (session->options.events & TRACED_ALLOC) != 0;
 }
 
 /* Returns true if the mirror has its identity hash, or needs none. */

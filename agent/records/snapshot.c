@@ -128,11 +128,11 @@ void snapshot_take(struct session *session, JNIEnv *jni)
     struct os_thread *os;
     if (probe_enter(&os) == NULL)
         return;
-    if ((session->options.events & EVENT_THREAD) != 0)
+    if ((session->options.events & TRACED_THREAD) != 0)
         take_threads(session, jni);
-    if ((session->options.events & EVENT_CLASS) != 0)
+    if ((session->options.events & TRACED_CLASS) != 0)
         class_each_loaded(jni, take_class, session);
-    if ((session->options.events & EVENT_ALLOC) != 0) {
+    if ((session->options.events & TRACED_ALLOC) != 0) {
         if (needs_collection(session))
             (*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti);
         if (session->options.existing)

@@ -440,7 +440,7 @@ void thread_started(struct session *session, struct os_thread *os, jthread threa
 {
     /* Without thread events, only threads that other events name are reported. */
     struct java_thread *java = NULL;
-    if ((session->options.events & EVENT_THREAD) != 0 || is_virtual)
+    if ((session->options.events & TRACED_THREAD) != 0 || is_virtual)
         java = thread_register(session, thread, false);
     if (is_virtual)
         os->carries = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Field indexes of heap walks: a list of each class's own fields; an index counts through the
  * superclasses' lists. */
-#include "agent/references/class_fields.h"
+#include "agent/references/mirror_fields.h"
 
 #include <stdlib.h>
 

@@ -13,7 +13,7 @@
 #include "agent/records/classes.h"
 #include "agent/records/methods.h"
 #include "agent/records/put_record.h"
-#include "agent/references/class_fields.h"
+#include "agent/references/mirror_fields.h"
 #include "capture/log.h"
 #include "format/core/grow.h"
 
@@ -41,7 +41,7 @@ struct walk {
     JNIEnv *jni;
     struct live_stream *stream;
     struct graph_fields *fields;
-    struct class_fields *class_fields;
+    struct mirror_fields *mirror_fields;
     jlong own_tag; /* tag of the thread that takes the snapshot */
     struct marked_object *marked;
     size_t marked_count, marked_capacity;
@@ -305,7 +305,7 @@ static void follow(struct walk *walk)
     if (code != JVMTI_ERROR_NONE)
         log_message("a snapshot is not complete: JVMTI error %d", (int) code);
     begin(walk);
-    walk->unknown += class_fields_each(walk->class_fields, put_class_field, walk);
+    walk->unknown += mirror_fields_each(walk->mirror_fields, put_class_field, walk);
     put_roots(walk);
     heap_each_object(JVMTI_HEAP_FILTER_UNTAGGED, NULL, on_tagged, walk); /* untags them */
     put(walk, STEP_LIVE_SNAPSHOT_END, walk->objects, walk->references, walk->root_count,
@@ -361,8 +361,8 @@ static void take(struct walk *walk)
     walk->thread = java != NULL ? java->id : 0;
     walk->stream = thread_stream(walk->session, walk->os);
     walk->fields = graph_fields_create(walk->session, walk->jni);
-    walk->class_fields = class_fields_hold(walk->session, walk->jni);
-    if (walk->stream == NULL || walk->fields == NULL || walk->class_fields == NULL)
+    walk->mirror_fields = mirror_fields_hold(walk->session, walk->jni);
+    if (walk->stream == NULL || walk->fields == NULL || walk->mirror_fields == NULL)
         return;
     walk->number = ++walk->session->references.snapshot_count;
     hash_state_enter();
@@ -396,12 +396,12 @@ bool heap_graph_take(JNIEnv *jni, enum step_live_snapshot reason)
         return false;
     walk.session = probe_enter(&walk.os);
     if (walk.session != NULL) {
-        taken = (walk.session->options.events & EVENT_ALLOC) != 0 &&
+        taken = (walk.session->options.events & TRACED_ALLOC) != 0 &&
                 stamps_are_times(walk.session); /* without times the order of events before it is
                                                  * unknown */
         if (taken && !is_too_slow(&walk, used_bytes))
             take(&walk);
-        class_fields_release(walk.class_fields);
+        mirror_fields_release(walk.mirror_fields);
         probe_leave(walk.os);
     }
     reaper_go_on();

@@ -20,8 +20,8 @@ const struct engine *engine_of_options(const struct options *options)
 void engine_choice_prepare(const struct options *options)
 {
     if (options->engine == ENGINE_BYTECODE && tracer.java_major > JAVA_NEWEST_TESTED &&
-        (options->events & EVENT_ALLOC) != 0 && option_rules_allow_jvmti(options))
-        engine_reserve(&engine_jvmti, EVENT_ALLOC);
+        (options->events & TRACED_ALLOC) != 0 && option_rules_allow_jvmti(options))
+        engine_reserve(&engine_jvmti, TRACED_ALLOC);
 }
 
 void engine_choice_apply(struct session *session)
@@ -30,11 +30,11 @@ void engine_choice_apply(struct session *session)
     bool is_bytecode = options->engine == ENGINE_BYTECODE;
     session->engine = engine_of_options(options);
     session->names_objects = is_bytecode &&
-                             (~options->events & (EVENT_ALLOC | EVENT_METHOD)) == 0 &&
+                             (~options->events & (TRACED_ALLOC | TRACED_METHOD)) == 0 &&
                              options->method != METHOD_COUNT;
-    session->finds_objects = session->names_objects || (options->events & EVENT_REFERENCE) != 0;
+    session->finds_objects = session->names_objects || (options->events & TRACED_REFERENCE) != 0;
     session->keeps_references =
-        session->finds_objects || (is_bytecode && (options->events & EVENT_FREE) != 0);
+        session->finds_objects || (is_bytecode && (options->events & TRACED_FREE) != 0);
 }
 
 /* Changes the engine before anything of the session has been written. The callbacks are set
@@ -50,7 +50,7 @@ static bool fall_back(struct session *session, JNIEnv *jni, const char *reason)
     if (!engine_prepare(&engine_jvmti, session->options.events, &set_already))
         return false;
     session->options.events &= tracer.capable;
-    if ((session->options.events & EVENT_ALLOC) != 0)
+    if ((session->options.events & TRACED_ALLOC) != 0)
         engine_jvmti_advance(jni);
     session->fallback = reason;
     engine_choice_apply(session);
@@ -76,7 +76,7 @@ static bool objects_are_reported(struct session *session)
     static const char reason[] = "with value classes (--enable-preview), only engine=bytecode "
                                  "has allocations of their objects";
     if (session->options.engine == ENGINE_BYTECODE || tracer.java_major < JAVA_VALUE_CLASSES ||
-        (session->options.events & EVENT_ALLOC) == 0 || !vm_argument_given("--enable-preview"))
+        (session->options.events & TRACED_ALLOC) == 0 || !vm_argument_given("--enable-preview"))
         return true;
     log_message("%s%s", reason, session->options.required ? "" : "; the trace is incomplete");
     session->incomplete = reason;

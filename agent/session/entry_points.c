@@ -107,7 +107,7 @@ static bool vm_life_prepare_engine(const struct options *options)
         .VMStart = on_vm_start, .VMInit = on_vm_init, .VMDeath = on_vm_death};
     engine_jvmti.set_callbacks(&callbacks);
     engine_bytecode.set_callbacks(&callbacks);
-    if (options->stack != 0 || (options->events & EVENT_METHOD) != 0)
+    if (options->stack != 0 || (options->events & TRACED_METHOD) != 0)
         source_files_prepare();
     return engine_prepare(engine_of_options(options), options->events, &callbacks);
 }

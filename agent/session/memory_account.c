@@ -27,7 +27,7 @@ static const char *const names[MEMORY_COUNT] = {
 void memory_account_limit(struct options *options, struct step_writer_options *writing)
 {
     uint64_t ring_bytes = options->memory_bytes / RING_SHARE;
-    bool in_columns = (options->events & (EVENT_METHOD | EVENT_REFERENCE)) == 0;
+    bool in_columns = (options->events & (TRACED_METHOD | TRACED_REFERENCE)) == 0;
     writing->memory_bytes = in_columns ? COLUMNS_BYTES : RECORDS_BYTES;
     if (ring_bytes == 0)
         return;

@@ -91,7 +91,7 @@ static struct thread_count *read_all(const struct session *session, JNIEnv *jni,
 
 bool missed_bytes_are_wanted(const struct session *session)
 {
-    return session->late && (session->options.events & EVENT_ALLOC) != 0 &&
+    return session->late && (session->options.events & TRACED_ALLOC) != 0 &&
            session->options.engine != ENGINE_SAMPLED;
 }
 

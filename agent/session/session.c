@@ -56,7 +56,7 @@
 static void collector_note(const struct session *session)
 {
     static _Atomic bool said;
-    if ((session->options.events & (EVENT_FREE | EVENT_REFERENCE)) == 0 ||
+    if ((session->options.events & (TRACED_FREE | TRACED_REFERENCE)) == 0 ||
         !collector_keeps_weakly_held())
         return;
     const char *note = session->options.engine == ENGINE_SAMPLED ? NOTE_OF_SAMPLE : NOTE_OF_ALL;
@@ -277,7 +277,7 @@ static void put_sampled(struct session *session)
     provenance_number(session->drain.writer, "sample", options->sample_bytes);
     if (options->rate != 0)
         provenance_number(session->drain.writer, "rate", options->rate);
-    if ((options->events & EVENT_FREE) != 0)
+    if ((options->events & TRACED_FREE) != 0)
         provenance_number(session->drain.writer, "live", options->live);
 }
 
@@ -326,7 +326,7 @@ static void put_provenance(struct session *session)
         layouts_describe(layout);
         put_property(session, "layout", layout);
     }
-    if ((session->options.events & EVENT_REFERENCE) != 0)
+    if ((session->options.events & TRACED_REFERENCE) != 0)
         put_property(session, "references", "yes");
     if (session->options.collects)
         provenance_number(session->drain.writer, "collect", session->options.collect_every_bytes);
@@ -371,7 +371,7 @@ static bool new_objects_are_plain(const struct session *session)
 {
     const struct options *options = &session->options;
     return session->holds && header_layout.known && !probes_need_fence && clock_uses_counter &&
-           (options->events & EVENT_ALLOC) != 0 && !session->finds_objects && !options->collects &&
+           (options->events & TRACED_ALLOC) != 0 && !session->finds_objects && !options->collects &&
            session->stacks == NULL;
 }
 
@@ -479,11 +479,11 @@ bool session_begin(struct session *session, JNIEnv *jni)
     recycle_begin();
     session->holds = session->options.engine == ENGINE_BYTECODE && atomic_load(&slots_readable) &&
                      collector_announces_moves() && internals_writes_fault() == NULL;
-    if (session->options.engine == ENGINE_BYTECODE && (session->options.events & EVENT_ALLOC) != 0)
+    if (session->options.engine == ENGINE_BYTECODE && (session->options.events & TRACED_ALLOC) != 0)
         headers_prove(jni, session->holds);
     thread_counters_prove(jni); /* its array is no object of the trace */
     layouts_begin(session, jni);
-    if ((session->options.events & EVENT_REFERENCE) != 0)
+    if ((session->options.events & TRACED_REFERENCE) != 0)
         field_places_begin(jni);
     set_zero(session);
     put_provenance(session);
@@ -515,7 +515,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     if (session->late)
         session->bytecode.check_until += tracer_stamps_of_ns(CHECK_NS);
     stamps_go_on(session);
-    if ((session->options.events & EVENT_METHOD) != 0)
+    if ((session->options.events & TRACED_METHOD) != 0)
         session->engine->enable_methods(session, true);
     atomic_store(&session->quick_objects, new_objects_are_plain(session));
     if ((session->options.snapshots & SNAPSHOT_START) != 0)

@@ -94,7 +94,7 @@ bool trigger_arm_window(const struct options *options, JNIEnv *jni)
     }
     session->options = *options;
     engine_choice_apply(session);
-    bool can_change = engine_reserve(session->engine, EVENT_PHASE);
+    bool can_change = engine_reserve(session->engine, TRACED_PHASE);
     if (!can_change)
         log_message("option window: this JVM does not allow loaded classes to be changed");
     bool armed = can_change && arm(session, jni, true);

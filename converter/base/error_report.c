@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "converter/base/trace_gap.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "steptrace/show.h"
 
 void report_text(const char *format, va_list values)

@@ -3,7 +3,7 @@
 #ifndef CONVERTER_BASE_NO_MEMORY_H
 #define CONVERTER_BASE_NO_MEMORY_H
 
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 static inline enum step_status no_memory(struct step_error *error)
 {

@@ -343,7 +343,8 @@ static void end_graph_open(struct end_graph *end, const struct findings_evidence
     struct step_error error = {.offset = STEP_NO_OFFSET};
     *end = (struct end_graph){.graph = evidence->graph};
     if (end->graph == NULL && evidence->path != NULL &&
-        record_open(evidence->path, NULL, &end->reader, &end->seekable, &error) == STEP_STATUS_OK &&
+        stepfile_open(evidence->path, NULL, &end->reader, &end->seekable, &error) ==
+            STEP_STATUS_OK &&
         graph_moment_find(&end->own, end->reader, &at_end, &error) == STEP_STATUS_OK)
         end->graph = &end->own;
 }

@@ -410,7 +410,7 @@ static enum step_status open_graph(struct tracking *tracking, const char *path,
 {
     struct opened_graph *opened = &tracking->opened;
     enum step_status status =
-        record_open(path, NEEDS_ALL_OBJECTS, &opened->reader, &opened->seekable, error);
+        stepfile_open(path, NEEDS_ALL_OBJECTS, &opened->reader, &opened->seekable, error);
     if (status == STEP_STATUS_OK)
         status = graph_source_init(&opened->graph.source, opened->reader, error);
     if (status == STEP_STATUS_OK &&

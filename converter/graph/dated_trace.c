@@ -105,10 +105,10 @@ static enum step_status put_free(struct death_tracker *tracker, const struct gra
 {
     struct object_graph *graph = &tracker->replay.graph;
     uint32_t node = object_graph_find(graph, event->object);
-    uint8_t *flags = node != 0 ? graph->nodes[node].edges.flags : NULL;
+    struct edge_list *list = node != 0 ? &graph->nodes[node].edges : NULL;
     tracker->batch_time = event->time;
-    if (node != 0 && (flags[0] & GRAPH_DYING) == 0) {
-        flags[0] |= GRAPH_DYING;
+    if (node != 0 && (list->marks & GRAPH_DYING) == 0) {
+        list->marks |= GRAPH_DYING;
         const struct dying dying = {.node = node,
                                     .thread_id = event->number != 0 ? STAYS : event->thread_id};
         return add_dying(tracker, &dying) ? STEP_STATUS_OK : no_memory(error);
@@ -154,22 +154,22 @@ static void judge(struct death_tracker *tracker)
     uncount_dead_holders(tracker, -1);
     for (size_t i = 0; i < tracker->batch_count; i++) {
         uint32_t node = tracker->batch[i].node;
-        uint8_t *flags = graph->nodes[node].edges.flags;
+        struct edge_list *list = &graph->nodes[node].edges;
         /* Nothing is known if the object still has a holder, or if a dead holder of unknown time
          * has passed TOUCH_NONE on. */
         if (!tracker->summary->has_references || graph->nodes[node].strong > 0 ||
-            flags[1] == TOUCH_NONE)
+            list->touch == TOUCH_NONE)
             object_graph_touch(graph, node, tracker->batch_time, TOUCH_NONE);
-        else if (flags[1] == TOUCH_CUT &&
-                 ((flags[0] & GRAPH_EXISTED) != 0 && tracker->replay.snapshot == 0))
-            flags[1] = TOUCH_USE; /* earlier holders are unknown */
-        else if (flags[1] == TOUCH_CUT && graph->nodes[node].weak > 0)
-            flags[1] = TOUCH_USE; /* it was accessible through a soft or weak reference */
+        else if (list->touch == TOUCH_CUT &&
+                 ((list->marks & GRAPH_EXISTED) != 0 && tracker->replay.snapshot == 0))
+            list->touch = TOUCH_USE; /* earlier holders are unknown */
+        else if (list->touch == TOUCH_CUT && graph->nodes[node].weak > 0)
+            list->touch = TOUCH_USE; /* it was accessible through a soft or weak reference */
         /* in a trace whose streams are not in order */
         if (graph->touched[node] > tracker->batch_time)
             graph->touched[node] = tracker->batch_time;
         tracker->batch[i].touched = graph->touched[node];
-        tracker->batch[i].how = flags[1];
+        tracker->batch[i].how = list->touch;
     }
     uncount_dead_holders(tracker, 1);
 }
@@ -188,8 +188,8 @@ static int later_first(const void *a, const void *b)
  * found dead by a later collection. */
 static void pass_to(struct object_graph *graph, uint32_t target, uint64_t time, uint8_t how)
 {
-    uint8_t *flags = graph->nodes[target].edges.flags;
-    if (graph->touched[target] < time || (graph->touched[target] == time && flags[1] < how))
+    struct edge_list *list = &graph->nodes[target].edges;
+    if (graph->touched[target] < time || (graph->touched[target] == time && list->touch < how))
         object_graph_touch(graph, target, time, (enum touch_kind) how);
 }
 
@@ -204,18 +204,18 @@ static bool pass_on(struct death_tracker *tracker, uint32_t from)
     while (tracker->pending_count > 0) {
         size_t slots;
         uint32_t node = tracker->pending[--tracker->pending_count];
-        uint8_t how = graph->nodes[node].edges.flags[1];
+        uint8_t how = graph->nodes[node].edges.touch;
         const struct edge *edges = edge_list_slots(&graph->nodes[node].edges, &slots);
         for (size_t i = 0; i < slots; i++) {
             struct graph_node *target = &graph->nodes[edges[i].target];
-            uint8_t *flags = target->edges.flags;
+            struct edge_list *list = &target->edges;
             if (edges[i].target == 0 || edge_key_is_weak(edges[i].key) ||
-                (flags[0] & GRAPH_DONE) != 0)
+                (list->marks & GRAPH_DONE) != 0)
                 continue;
             pass_to(graph, edges[i].target, time, how);
-            if ((flags[0] & GRAPH_DYING) == 0)
+            if ((list->marks & GRAPH_DYING) == 0)
                 continue;
-            flags[0] |= GRAPH_DONE;
+            list->marks |= GRAPH_DONE;
             if (!push(tracker, edges[i].target))
                 return false;
         }
@@ -227,7 +227,7 @@ static bool pass_on(struct death_tracker *tracker, uint32_t from)
 static void measure(struct death_tracker *tracker, uint32_t node)
 {
     struct object_graph *graph = &tracker->replay.graph;
-    if (!tracker->summary->has_full_collections || graph->nodes[node].edges.flags[1] == TOUCH_NONE)
+    if (!tracker->summary->has_full_collections || graph->nodes[node].edges.touch == TOUCH_NONE)
         return;
     if (!tracker->has_previous || graph->touched[node] >= tracker->previous_time) {
         tracker->summary->errors.within++;
@@ -246,7 +246,7 @@ static enum step_status give(struct death_tracker *tracker, const struct dying *
                              struct step_error *error)
 {
     const struct object_graph *graph = &tracker->replay.graph;
-    uint8_t how = graph->nodes[dying->node].edges.flags[1];
+    uint8_t how = graph->nodes[dying->node].edges.touch;
     const struct dated_death death = {.time = graph->touched[dying->node],
                                       .object = graph->nodes[dying->node].object,
                                       .collected = tracker->batch_time,
@@ -263,9 +263,9 @@ static enum step_status end_collection(struct death_tracker *tracker, struct ste
     judge(tracker);
     qsort(tracker->batch, tracker->batch_count, sizeof *tracker->batch, later_first);
     for (size_t i = 0; i < tracker->batch_count; i++) {
-        uint8_t *flags = graph->nodes[tracker->batch[i].node].edges.flags;
-        bool is_done = (flags[0] & GRAPH_DONE) != 0;
-        flags[0] |= GRAPH_DONE;
+        struct edge_list *list = &graph->nodes[tracker->batch[i].node].edges;
+        bool is_done = (list->marks & GRAPH_DONE) != 0;
+        list->marks |= GRAPH_DONE;
         if (!is_done && !pass_on(tracker, tracker->batch[i].node))
             return no_memory(error);
     }

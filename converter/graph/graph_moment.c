@@ -290,7 +290,7 @@ static bool add_unknown_roots(struct graph_moment *graph, uint32_t kind, bool *i
     for (uint32_t i = GRAPH_FIRST_NODE; i < objects->node_count; i++) {
         const struct graph_node *node = &objects->nodes[i];
         if (node->object == 0 || node->strong != 0 || is_known[i] ||
-            (graph->is_snapshot && (node->edges.flags[0] & GRAPH_REACHED) == 0))
+            (graph->is_snapshot && (node->edges.marks & GRAPH_REACHED) == 0))
             continue;
         if (!add_root(graph, i, kind, 0))
             return false;

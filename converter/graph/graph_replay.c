@@ -79,7 +79,7 @@ static bool put_alloc(struct graph_replay *replay, const struct graph_event *eve
     if (node == 0 && (node = object_graph_add(graph, event->object)) == 0)
         return false;
     if (event->kind == GRAPH_EXISTING)
-        graph->nodes[node].edges.flags[0] |= GRAPH_EXISTED;
+        graph->nodes[node].edges.marks |= GRAPH_EXISTED;
     if (graph->objects != NULL)
         graph->objects[node] = (struct graph_object){
             .class_id = event->class_id,
@@ -293,7 +293,7 @@ static void begin_snapshot(struct graph_replay *replay, const struct graph_event
 {
     struct object_graph *graph = &replay->graph;
     for (uint32_t i = 0; i < graph->node_count; i++)
-        graph->nodes[i].edges.flags[0] &= (uint8_t) ~(GRAPH_REACHED | GRAPH_DESCRIBED);
+        graph->nodes[i].edges.marks &= (uint8_t) ~(GRAPH_REACHED | GRAPH_DESCRIBED);
     replay->root_count = 0;
     replay->snapshot = event->number != 0 ? event->number : 1;
     replay->is_in_snapshot = true;
@@ -304,7 +304,7 @@ static void reach(struct graph_replay *replay, uint32_t node, uint64_t time)
 {
     if (node == 0)
         return;
-    replay->graph.nodes[node].edges.flags[0] |= GRAPH_REACHED;
+    replay->graph.nodes[node].edges.marks |= GRAPH_REACHED;
     object_graph_touch(&replay->graph, node, time, TOUCH_USE);
 }
 
@@ -351,9 +351,9 @@ static bool put_reference(struct graph_replay *replay, const struct graph_event 
     replay->unknown.keys += key == UINT32_MAX;
     if (holder == 0 || target == 0 || key == UINT32_MAX)
         return true;
-    if ((graph->nodes[holder].edges.flags[0] & GRAPH_DESCRIBED) == 0) {
+    if ((graph->nodes[holder].edges.marks & GRAPH_DESCRIBED) == 0) {
         clear_edges(replay, holder);
-        graph->nodes[holder].edges.flags[0] |= GRAPH_DESCRIBED;
+        graph->nodes[holder].edges.marks |= GRAPH_DESCRIBED;
     }
     if (is_other)
         return object_graph_add_edge(graph, holder, key, target);
@@ -368,9 +368,9 @@ static bool put_reference(struct graph_replay *replay, const struct graph_event 
 static void end_snapshot(struct graph_replay *replay, const struct graph_event *event)
 {
     struct object_graph *graph = &replay->graph;
-    graph->nodes[GRAPH_STATICS].edges.flags[0] |= GRAPH_REACHED;
+    graph->nodes[GRAPH_STATICS].edges.marks |= GRAPH_REACHED;
     for (uint32_t i = GRAPH_STATICS; replay->is_in_snapshot && i < graph->node_count; i++)
-        if ((graph->nodes[i].edges.flags[0] & (GRAPH_REACHED | GRAPH_DESCRIBED)) == GRAPH_REACHED &&
+        if ((graph->nodes[i].edges.marks & (GRAPH_REACHED | GRAPH_DESCRIBED)) == GRAPH_REACHED &&
             (graph->nodes[i].object != 0 || i == GRAPH_STATICS))
             clear_edges(replay, i);
     replay->is_in_snapshot = false;

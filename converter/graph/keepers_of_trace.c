@@ -270,7 +270,7 @@ enum step_status opened_graph_open(struct opened_graph *opened, const char *path
 {
     *opened = (struct opened_graph){0};
     enum step_status status =
-        record_open(path, "the graph of references", &opened->reader, &opened->seekable, error);
+        stepfile_open(path, "the graph of references", &opened->reader, &opened->seekable, error);
     if (status == STEP_STATUS_OK)
         status = graph_moment_find(&opened->graph, opened->reader, moment, error);
     if (status == STEP_STATUS_OK)
@@ -282,7 +282,7 @@ enum step_status opened_graph_close(struct opened_graph *opened, const char *pat
                                     enum step_status status, const struct step_error *error)
 {
     graph_moment_reset(&opened->graph);
-    return record_close(opened->reader, &opened->seekable, path, status, error);
+    return stepfile_close(opened->reader, &opened->seekable, path, status, error);
 }
 
 enum step_status keepers_print_retained(const char *path, const struct keepers_options *options)

@@ -78,7 +78,9 @@ struct edge_list {
     } at;
     uint32_t used;     /* number of edges, including those without target */
     uint8_t room_bits; /* 0: `one`; otherwise capacity 1 << room_bits */
-    uint8_t flags[3];  /* for the caller */
+    /* Of the node that has the list, which they make no larger here. */
+    uint8_t marks; /* enum graph_flag, and those of who walks the graph */
+    uint8_t touch; /* enum touch_kind: how the node was last reached */
 };
 
 struct edge_chunk;
@@ -162,10 +164,10 @@ enum touch_kind {
 };
 
 struct graph_node {
-    uint64_t object;        /* 0: freed, or unused */
-    struct edge_list edges; /* flags[0]: enum graph_flag; flags[1]: enum touch_kind */
-    uint32_t strong;        /* number of strong references to the node */
-    uint32_t weak;          /* number of weak references to the node */
+    uint64_t object; /* 0: freed, or unused */
+    struct edge_list edges;
+    uint32_t strong; /* number of strong references to the node */
+    uint32_t weak;   /* number of weak references to the node */
 };
 
 enum graph_flag {
@@ -233,7 +235,7 @@ static inline void object_graph_touch(struct object_graph *graph, uint32_t node,
 {
     if (graph->touched != NULL && node != 0) {
         graph->touched[node] = time;
-        graph->nodes[node].edges.flags[1] = (uint8_t) kind;
+        graph->nodes[node].edges.touch = (uint8_t) kind;
     }
 }
 

@@ -233,8 +233,8 @@ static enum step_status open_graph(struct reference_distances *distances, struct
 {
     struct opened_graph *opened = &distances->opened;
     struct graph_moment *graph = &opened->graph;
-    enum step_status status =
-        record_open(distances->path, NEEDS_ALL_OBJECTS, &opened->reader, &opened->seekable, error);
+    enum step_status status = stepfile_open(distances->path, NEEDS_ALL_OBJECTS, &opened->reader,
+                                            &opened->seekable, error);
     if (status == STEP_STATUS_OK)
         status = graph_source_init(&graph->source, opened->reader, error);
     if (status != STEP_STATUS_OK)

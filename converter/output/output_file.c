@@ -15,7 +15,7 @@
 #include "converter/base/http_post.h"
 #include "converter/base/spool.h"
 #include "converter/output/output_signals.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 #define RIGHTS 0777
 #define GROUP_RIGHTS 0070

@@ -416,8 +416,8 @@ static void put_entries(const struct dumping *dumping)
     }
 }
 
-enum step_status record_open(const char *path, const char *needs_all, struct step_reader **reader,
-                             struct seekable_path *seekable, struct step_error *error)
+enum step_status stepfile_open(const char *path, const char *needs_all, struct step_reader **reader,
+                               struct seekable_path *seekable, struct step_error *error)
 {
     enum step_status status = seekable_path_open(seekable, path, error);
     if (status == STEP_STATUS_OK)
@@ -428,9 +428,9 @@ enum step_status record_open(const char *path, const char *needs_all, struct ste
     return error->status = STEP_STATUS_CORRUPT;
 }
 
-enum step_status record_close(struct step_reader *reader, struct seekable_path *seekable,
-                              const char *path, enum step_status status,
-                              const struct step_error *error)
+enum step_status stepfile_close(struct step_reader *reader, struct seekable_path *seekable,
+                                const char *path, enum step_status status,
+                                const struct step_error *error)
 {
     if (status == STEP_STATUS_OK)
         status = report_reader_damage(reader, path);
@@ -445,7 +445,7 @@ enum step_status record_dump(const char *path, const struct record_dump *dump)
 {
     struct dumping dumping = {.dump = dump};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = record_open(path, NULL, &dumping.reader, &dumping.seekable, &error);
+    enum step_status status = stepfile_open(path, NULL, &dumping.reader, &dumping.seekable, &error);
     if (status == STEP_STATUS_OK)
         status = prepare_dump(&dumping, &error);
     if (status == STEP_STATUS_OK && dump->entries)
@@ -454,7 +454,7 @@ enum step_status record_dump(const char *path, const struct record_dump *dump)
         status = put_records(&dumping, &error);
     record_filter_destroy(dumping.filter);
     record_text_destroy(dumping.text);
-    return record_close(dumping.reader, &dumping.seekable, path, status, &error);
+    return stepfile_close(dumping.reader, &dumping.seekable, path, status, &error);
 }
 
 enum step_status record_dump_definition(const char *path)
@@ -462,7 +462,7 @@ enum step_status record_dump_definition(const char *path)
     struct step_reader *reader = NULL;
     struct seekable_path seekable = {0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = record_open(path, NULL, &reader, &seekable, &error);
+    enum step_status status = stepfile_open(path, NULL, &reader, &seekable, &error);
     if (status == STEP_STATUS_OK) {
         const struct step_definition *definition = step_reader_borrow_definition(reader);
         print_shown_lines(definition->text, stdout);

@@ -42,13 +42,13 @@ static inline bool record_dump_is_wanted(const struct record_dump *dump)
 /* Opens a STEP trace of any definition, or standard input ("-").  The caller closes `seekable`.
  * Returns CORRUPT also for files that are not STEP traces.  `needs_all`: of a sampled trace's
  * objects (sampled_trace.h). */
-enum step_status record_open(const char *path, const char *needs_all, struct step_reader **reader,
-                             struct seekable_path *seekable, struct step_error *error);
+enum step_status stepfile_open(const char *path, const char *needs_all, struct step_reader **reader,
+                               struct seekable_path *seekable, struct step_error *error);
 /* Closes both.  Reports `error` if `status` is not OK, or else the trace's damage.  Returns the
  * status of what it reported. */
-enum step_status record_close(struct step_reader *reader, struct seekable_path *seekable,
-                              const char *path, enum step_status status,
-                              const struct step_error *error);
+enum step_status stepfile_close(struct step_reader *reader, struct seekable_path *seekable,
+                                const char *path, enum step_status status,
+                                const struct step_error *error);
 
 /* Prints the STEP trace `path` to standard output.  Reports errors. */
 enum step_status record_dump(const char *path, const struct record_dump *dump);

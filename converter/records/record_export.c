@@ -142,15 +142,15 @@ static enum step_status write_records(const struct format_job *job)
     struct exporting exporting = {0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     const struct record_selection selected = record_selection_of(job);
-    enum step_status status =
-        record_open(job->input, NEEDS_ALL_OBJECTS, &exporting.reader, &exporting.seekable, &error);
+    enum step_status status = stepfile_open(job->input, NEEDS_ALL_OBJECTS, &exporting.reader,
+                                            &exporting.seekable, &error);
     if (status == STEP_STATUS_OK)
         status = record_filter_create(exporting.reader, &selected, &exporting.filter, &error);
     if (status == STEP_STATUS_OK)
         status = job->format == &format_step ? put_step(&exporting, job, &error)
                                              : put_text(&exporting, job, &error);
     record_filter_destroy(exporting.filter);
-    return record_close(exporting.reader, &exporting.seekable, job->input, status, &error);
+    return stepfile_close(exporting.reader, &exporting.seekable, job->input, status, &error);
 }
 
 static const struct format_options *const text_options[] = {&record_options, NULL};

@@ -15,7 +15,7 @@
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 #include "format/core/input_file.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 #define LINE_BYTES ((size_t) 65536) /* longer lines are skipped and counted */
 #define TEXT_BYTES ((size_t) 16384) /* of a method with its descriptor */

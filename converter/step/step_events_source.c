@@ -12,7 +12,7 @@
 #include "converter/step/phase_spans.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/open_phases.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "steptrace/records.h"
 
 /* ---- the blocks and records that are needed, and the order of records within a tick ---- */

@@ -4,7 +4,7 @@
 
 #include "converter/base/given_definition.h"
 #include "converter/step/stepfile.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 enum step_status event_feed_open(struct event_feed *feed, struct tables *tables, uint32_t kinds,
                                  bool untracked, struct step_error *error)

@@ -133,7 +133,8 @@ static enum step_status read_references(struct site_rows *rows, bool *has_refere
 {
     struct step_reader *reader = NULL;
     struct seekable_path seekable = {0};
-    enum step_status status = record_open(rows->base.tables->path, NULL, &reader, &seekable, error);
+    enum step_status status =
+        stepfile_open(rows->base.tables->path, NULL, &reader, &seekable, error);
     if (status == STEP_STATUS_OK)
         status = site_stores_count(reader, &rows->lives, error);
     *has_references = status == STEP_STATUS_OK;

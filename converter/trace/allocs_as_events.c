@@ -17,7 +17,7 @@
 #include "converter/base/name_index.h"
 #include "converter/base/no_memory.h"
 #include "converter/trace/recorded_calls.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 enum { PENDING = 8, CLASSES_MAX = 1 << 20, NUMBERS_MAX = 1 << 24 };
 

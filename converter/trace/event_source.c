@@ -8,7 +8,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/base/trace_ticks.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "steptrace/live.h"
 
 void event_source_init(struct event_source *source,

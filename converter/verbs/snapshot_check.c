@@ -232,8 +232,8 @@ static void begin(struct snapshot_check *check, const struct graph_event *event)
 {
     struct object_graph *graph = &check->walk.replay.graph;
     for (uint32_t i = 0; i < graph->node_count; i++)
-        graph->nodes[i].edges.flags[0] &= (uint8_t) ~(GRAPH_REACHED | SYSTEM_ROOT | REFERRED);
-    graph->nodes[GRAPH_STATICS].edges.flags[0] |= GRAPH_REACHED;
+        graph->nodes[i].edges.marks &= (uint8_t) ~(GRAPH_REACHED | SYSTEM_ROOT | REFERRED);
+    graph->nodes[GRAPH_STATICS].edges.marks |= GRAPH_REACHED;
     check->compares = true;
     check->edge_count = 0;
     check->result = (struct snapshot_result){
@@ -247,7 +247,7 @@ static uint32_t reach(struct snapshot_check *check, uint64_t object, unsigned ma
     struct object_graph *graph = &check->walk.replay.graph;
     uint32_t node = object != 0 ? object_graph_find(graph, object) : 0;
     if (node != 0)
-        graph->nodes[node].edges.flags[0] |= (uint8_t) (GRAPH_REACHED | mark);
+        graph->nodes[node].edges.marks |= (uint8_t) (GRAPH_REACHED | mark);
     return node;
 }
 
@@ -332,7 +332,7 @@ static bool is_of_jvm(const struct snapshot_check *check, const struct held_edge
     const struct object_graph *graph = &check->walk.replay.graph;
     uint32_t holder = edge->holder != 0 ? object_graph_find(graph, edge->holder) : 0;
     return holder != 0 && edge_key_is_index(edge->key) &&
-           (graph->nodes[holder].edges.flags[0] & (SYSTEM_ROOT | REFERRED)) == SYSTEM_ROOT;
+           (graph->nodes[holder].edges.marks & (SYSTEM_ROOT | REFERRED)) == SYSTEM_ROOT;
 }
 
 static void count_constants(struct snapshot_check *check)
@@ -372,7 +372,7 @@ static bool end(struct snapshot_check *check, bool is_complete, uint64_t unknown
     bool done = true;
     check->compares = false;
     for (uint32_t i = GRAPH_STATICS; is_complete && done && i < graph->node_count; i++)
-        if ((graph->nodes[i].edges.flags[0] & GRAPH_REACHED) != 0 &&
+        if ((graph->nodes[i].edges.marks & GRAPH_REACHED) != 0 &&
             (graph->nodes[i].object != 0 || i == GRAPH_STATICS))
             done = count_rest(check, i);
     check->result.is_complete = is_complete;

@@ -49,7 +49,7 @@ static enum step_status end_dating(const char *path, struct step_reader *reader,
 {
     if (status == STEP_STATUS_OK)
         report_missing_parts(path, summary);
-    return record_close(reader, seekable, path, status, error);
+    return stepfile_close(reader, seekable, path, status, error);
 }
 
 /* Reports errors, and what the trace lacks.  Returns CORRUPT if the input was damaged; `summary`
@@ -62,7 +62,7 @@ static enum step_status date_deaths(const char *path, const char *output,
     struct output_file file;
     struct step_error error = {.offset = STEP_NO_OFFSET};
     *summary = (struct dated_summary){0};
-    enum step_status status = record_open(path, NEEDS_ALL_OBJECTS, &reader, &seekable, &error);
+    enum step_status status = stepfile_open(path, NEEDS_ALL_OBJECTS, &reader, &seekable, &error);
     if (status == STEP_STATUS_OK)
         status = output_file_open(&file, output, &error);
     if (status == STEP_STATUS_OK) {
@@ -80,7 +80,7 @@ enum step_status date_deaths_spooled(const char *path, struct dated_spool *spool
     struct seekable_path seekable = {0};
     struct dated_summary summary = {0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = record_open(path, NEEDS_ALL_OBJECTS, &reader, &seekable, &error);
+    enum step_status status = stepfile_open(path, NEEDS_ALL_OBJECTS, &reader, &seekable, &error);
     *spool = (struct dated_spool){.descriptor = -1};
     if (status == STEP_STATUS_OK && dated_trace_is(reader) && strlen(path) < sizeof spool->path &&
         strcmp(path, "-") != 0) {

@@ -44,7 +44,7 @@ static enum step_status count_stores(struct nominal *nominal, const struct input
     if (input->source->content != TRACE_OF_GRAPHS)
         return STEP_STATUS_OK;
     const char *name = input->spool >= 0 ? input->spool_path : path;
-    enum step_status status = record_open(name, NEEDS_ALL_OBJECTS, &reader, &seekable, error);
+    enum step_status status = stepfile_open(name, NEEDS_ALL_OBJECTS, &reader, &seekable, error);
     if (status == STEP_STATUS_OK)
         status = graph_source_init(&source, reader, error);
     if (status == STEP_STATUS_OK) {

@@ -9,7 +9,7 @@
 #include "converter/replay/replay_run.h"
 #include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 #define NAMES_MAX 4096u
 #define REPEAT_MOST 1000u

@@ -73,7 +73,7 @@ static enum step_status write_with_references(const struct report_request *reque
     enum step_status status = STEP_STATUS_OK;
     if (event_selection_is_all(&request->selected) && strcmp(path, "-") != 0 &&
         source->content == TRACE_OF_GRAPHS)
-        status = record_open(path, NULL, &reader, &seekable, error);
+        status = stepfile_open(path, NULL, &reader, &seekable, error);
     if (status == STEP_STATUS_OK)
         status = report_advice_find(&model->advice, &source->names, reader, error);
     if (status == STEP_STATUS_OK && reader != NULL)

@@ -40,7 +40,7 @@ static enum step_status read_references(struct site_reading *reading, const stru
         return STEP_STATUS_OK;
     const char *seekable_name = input->spool >= 0 ? input->spool_path : path;
     enum step_status status =
-        record_open(seekable_name, NEEDS_ALL_OBJECTS, &reader, &seekable, &error);
+        stepfile_open(seekable_name, NEEDS_ALL_OBJECTS, &reader, &seekable, &error);
     if (status == STEP_STATUS_OK)
         status = site_stores_count(reader, &reading->lives, &error);
     reading->report.has_references = status == STEP_STATUS_OK;

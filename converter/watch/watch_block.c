@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "converter/base/record_layout.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 /* ---- positions ---- */
 

@@ -13,7 +13,7 @@
 #include "format/core/bytes.h"
 #include "format/core/compress.h"
 #include "format/core/grow.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/hatf/hatf_plan.h"
 #include "format/io/memory_output.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/hatf/hatf_state.h"
 #include "format/io/zip_file.h"
 #include "steptrace/packed.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "format/core/input_file.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/hatf/hatf_state.h"
 #include "format/io/zip_entry.h"
 #include "steptrace/packed.h"

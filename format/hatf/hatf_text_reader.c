@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 #include "steptrace/hatf.h"
 #include "steptrace/packed.h"

@@ -15,7 +15,7 @@
 #endif
 
 #include "format/core/input_file.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "steptrace/packed.h"
 
 #define IN_BYTES ((size_t) 1 << 17)

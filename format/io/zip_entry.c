@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "format/core/bytes.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 #define ENTRY_NAME_MAX 32u
 #define LOCAL_HEADER_BYTES 30u

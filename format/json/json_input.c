@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 #include "format/core/grow.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/core/utf8.h"
 
 #define BUFFER_BYTES 65536u

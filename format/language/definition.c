@@ -9,7 +9,7 @@
 
 #include "format/core/grow.h"
 #include "format/core/input_file.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/core/utf8.h"
 #include "format/language/dl_parse.tab.h"
 #include "format/language/dl_tree.h"

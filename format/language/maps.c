@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "format/core/grow.h"
-#include "format/core/no_memory.h"
 #include "format/core/rule.h"
+#include "format/core/step_no_memory.h"
 #include "format/language/dl_tree.h"
 
 #define SOURCE_LIMIT ((size_t) 4 << 20) /* of all maps: 64 MiB */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/live/live_allocs.h"
 #include "format/live/live_decoder.h"
 #include "format/live/live_file.h"

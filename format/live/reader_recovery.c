@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/io/memory_output.h"
 #include "format/live/live_file.h"
 #include "format/live/live_records.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/metatf/dtd_parse.tab.h"
 #include "format/metatf/dtd_tree.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "format/core/grow.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/metatf/metatf_state.h"
 
 #define TEXT_LIMIT ((size_t) 1 << 20)

@@ -2,7 +2,7 @@
 /* Creation and destruction of a Meta-TF reader, memory of its records, and queries. */
 #include <stdlib.h>
 
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/metatf/metatf_state.h"
 
 #define SCRATCH_BYTES_MAX ((size_t) 1 << 28)

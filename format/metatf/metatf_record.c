@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "format/core/grow.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/metatf/metatf_writing.h"
 
 /* Misfit of a record that needs a flush before it. */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/metatf/metatf_writing.h"
 
 #define SEGMENT_BYTES ((size_t) 1 << 18)

@@ -5,7 +5,7 @@
 
 #include "format/core/bytes.h"
 #include "format/core/grow.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/io/output_behind.h"
 #include "format/io/zip_file.h"
 #include "steptrace/text.h"

@@ -74,7 +74,7 @@ class Stacks(unittest.TestCase):
         (frames, _), = self.stacks(self.trace, 1003).items()
         if '+0x' in frames[0]:
             self.skipTest('built without libdw')
-        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'stacks.c')) as file:
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'native_stacks.c')) as file:
             lines = file.read().splitlines()
         for frame in frames[:5]:
             name, line = re.fullmatch(r'(\w+) stacks\.c:(\d+)', frame).groups()

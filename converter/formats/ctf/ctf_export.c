@@ -426,8 +426,8 @@ static enum step_status write_ctf(const struct format_job *job)
     struct exporting exporting = {.stream = {.file = {.descriptor = -1, .spool = -1}}};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     const struct record_selection selected = record_selection_of(job);
-    enum step_status status =
-        record_open(job->input, NEEDS_ALL_OBJECTS, &exporting.reader, &exporting.seekable, &error);
+    enum step_status status = stepfile_open(job->input, NEEDS_ALL_OBJECTS, &exporting.reader,
+                                            &exporting.seekable, &error);
     if (status == STEP_STATUS_OK)
         status = record_filter_create(exporting.reader, &selected, &exporting.filter, &error);
     if (status == STEP_STATUS_OK)
@@ -435,7 +435,7 @@ static enum step_status write_ctf(const struct format_job *job)
     if (status == STEP_STATUS_OK)
         status = write_trace(&exporting, job->output, &error);
     release(&exporting);
-    return record_close(exporting.reader, &exporting.seekable, job->input, status, &error);
+    return stepfile_close(exporting.reader, &exporting.seekable, job->input, status, &error);
 }
 
 static const struct format_options *const options_of[] = {&record_options, NULL};

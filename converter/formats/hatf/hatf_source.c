@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "converter/formats/hatf/hatf_format.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "steptrace/packed.h"
 
 struct hatf_alloc_source {

@@ -7,7 +7,7 @@
 
 #include "converter/formats/memory_infra/memory_infra_event.h"
 #include "format/core/grow.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 #define VALUES_MAX ((size_t) 1 << 26) /* limit for one dump */
 

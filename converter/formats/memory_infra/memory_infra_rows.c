@@ -9,7 +9,7 @@
 #include "converter/formats/memory_infra/memory_infra.h"
 #include "converter/heap/heap_dump.h"
 #include "format/core/grow.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 struct group {
     uint32_t site;

@@ -9,7 +9,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 /* Destinations of a record's values. */
 enum place {

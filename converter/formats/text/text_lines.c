@@ -14,7 +14,7 @@
 #include "converter/trace/trace_sink.h"
 #include "format/core/grow.h"
 #include "format/core/input_file.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "steptrace/show.h"
 #include "steptrace/text.h"
 

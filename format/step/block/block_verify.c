@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "format/core/checksum.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 struct step_block_verifier {
     struct step_block_reader reader;

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "format/codec/strategies/policy.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/step/layout.h"
 #include "format/step/plan/plan_build.h"
 

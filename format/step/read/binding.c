@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/language/dl_tree.h"
 
 static bool same_layout(const struct step_binding *binding, uint32_t ours, uint32_t theirs);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "format/core/grow.h"
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/step/read/reader_internal.h"
 
 enum { MAX_DAMAGE = 10000 };

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/step/read/reader_internal.h"
 
 /* Up to this many queues at one tick, all of them waiting, are released one by one.  Each look at a

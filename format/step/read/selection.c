@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 
 #include "steptrace/records.h"
 

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/core/no_memory.h"
 #include "format/core/output_place.h"
+#include "format/core/step_no_memory.h"
 
 #include "steptrace/writer.h"
 

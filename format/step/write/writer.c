@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/core/no_memory.h"
+#include "format/core/step_no_memory.h"
 #include "format/step/write/run.h"
 #include "format/step/write/writer_internal.h"
 

@@ -14,7 +14,7 @@ static struct options options;
 static void test_defaults(void)
 {
     CU_ASSERT_TRUE(options_parse(&options, NULL));
-    CU_ASSERT_EQUAL(options.events, EVENT_DEFAULT);
+    CU_ASSERT_EQUAL(options.events, TRACED_DEFAULT);
     CU_ASSERT_EQUAL(options.resolution_ns, 1000);
     CU_ASSERT_EQUAL(options.buffer_bytes, 64u << 20);
     CU_ASSERT_EQUAL(options.overflow, OVERFLOW_BLOCK);
@@ -43,7 +43,7 @@ static void test_every_key(void)
     CU_ASSERT_TRUE(options.required);
     CU_ASSERT_EQUAL(options.finish_ns, 0);
     CU_ASSERT_STRING_EQUAL(options.file, "a.step");
-    CU_ASSERT_EQUAL(options.events, EVENT_ALLOC | EVENT_FREE | EVENT_METHOD);
+    CU_ASSERT_EQUAL(options.events, TRACED_ALLOC | TRACED_FREE | TRACED_METHOD);
     CU_ASSERT_EQUAL(options.resolution_ns, 1);
     CU_ASSERT_FALSE(options.existing);
     CU_ASSERT_EQUAL(options.gentle, GENTLE_YES);
@@ -129,7 +129,7 @@ static void test_references(void)
     char names[64];
     CU_ASSERT_TRUE(
         options_parse(&options, "events=reference,snapshot=start+end+every:30s,collect=4k"));
-    CU_ASSERT_EQUAL(options.events, EVENT_ALLOC | EVENT_FREE | EVENT_REFERENCE);
+    CU_ASSERT_EQUAL(options.events, TRACED_ALLOC | TRACED_FREE | TRACED_REFERENCE);
     CU_ASSERT_EQUAL(options.snapshots, SNAPSHOT_START | SNAPSHOT_END);
     CU_ASSERT_EQUAL(options.snapshot_every_ns, UINT64_C(30000000000));
     CU_ASSERT_TRUE(options.collects);
@@ -139,7 +139,7 @@ static void test_references(void)
     CU_ASSERT_TRUE(options_parse(&options, "collect=0,events=all"));
     CU_ASSERT_TRUE(options.collects);
     CU_ASSERT_EQUAL(options.collect_every_bytes, 0);
-    CU_ASSERT_EQUAL(options.events, EVENT_ALL);
+    CU_ASSERT_EQUAL(options.events, TRACED_ALL);
     CU_ASSERT_FALSE(options_parse(&options, "events=reference,engine=jvmti"));
     CU_ASSERT_FALSE(options_parse(&options, "collect=1m,engine=jvmti"));
     CU_ASSERT_FALSE(options_parse(&options, "snapshot=end,events=alloc"));
@@ -279,7 +279,7 @@ static void test_options_file(void)
     close(descriptor);
     snprintf(text, sizeof text, "options=%s,existing=no", path);
     CU_ASSERT_TRUE(options_parse(&options, text));
-    CU_ASSERT_EQUAL(options.events, EVENT_CLASS | EVENT_THREAD);
+    CU_ASSERT_EQUAL(options.events, TRACED_CLASS | TRACED_THREAD);
     CU_ASSERT_EQUAL(options.level, 5);
     CU_ASSERT_FALSE(options.existing);
     unlink(path);
@@ -324,10 +324,10 @@ static void test_phases(void)
 {
     CU_ASSERT_TRUE(options_parse(&options, ""));
     CU_ASSERT_TRUE(options.phases && options.phases_known);
-    CU_ASSERT_EQUAL(options.events, EVENT_DEFAULT);
+    CU_ASSERT_EQUAL(options.events, TRACED_DEFAULT);
     CU_ASSERT_TRUE(options_parse(&options, "phase=a.B.c+program:a.B.d,events=alloc,phase=x.Y.*"));
     CU_ASSERT_TRUE(options.phases && !options.phases_known);
-    CU_ASSERT_EQUAL(options.events, EVENT_ALLOC | EVENT_PHASE);
+    CU_ASSERT_EQUAL(options.events, TRACED_ALLOC | TRACED_PHASE);
     CU_ASSERT_EQUAL(options.phase_at.count, 2);
     CU_ASSERT_TRUE(options_names_method(&options, &options.phase_at, "x/Y", "z"));
     CU_ASSERT_TRUE(options_names_method(&options, &options.program_phase_at, "a/B", "d"));
@@ -335,7 +335,7 @@ static void test_phases(void)
     CU_ASSERT_TRUE(options.phases && options.phases_known);
     CU_ASSERT_TRUE(options_parse(&options, "phase=none"));
     CU_ASSERT_FALSE(options.phases);
-    CU_ASSERT_EQUAL(options.events, EVENT_DEFAULT);
+    CU_ASSERT_EQUAL(options.events, TRACED_DEFAULT);
 }
 
 static void test_methods(void)
@@ -344,7 +344,7 @@ static void test_methods(void)
     CU_ASSERT_TRUE(options_parse(&options, "start=a.b.C.run+a/*.<init>,stop=**.get*,method=count"));
     copy = options;
     memset(&options, 0, sizeof options);
-    CU_ASSERT_EQUAL(copy.events, EVENT_ALL);
+    CU_ASSERT_EQUAL(copy.events, TRACED_ALL);
     CU_ASSERT_EQUAL(copy.method, METHOD_COUNT);
     CU_ASSERT_EQUAL(copy.start_at.count, 2);
     CU_ASSERT_TRUE(options_names_method(&copy, &copy.start_at, "a/b/C", "run"));

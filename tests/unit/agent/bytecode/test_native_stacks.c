@@ -243,7 +243,7 @@ static void test_thread_ends(void)
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("native stacks", NULL, NULL);
-    session.options.events = EVENT_METHOD;
+    session.options.events = TRACED_METHOD;
     tracer.jvmti = &jvmti;
     if (!native_methods_possible())
         puts("skipped: native methods have no stubs on this machine");

@@ -131,7 +131,7 @@ static bool begin(const char *path)
     static const struct engine engine;
     session.engine = &engine;
     session.number = 1;
-    session.options.events = EVENT_ALLOC | EVENT_FREE;
+    session.options.events = TRACED_ALLOC | TRACED_FREE;
     unlink(path);
     session.map = live_map_create(path, 0, 1 << 20, false, &error);
     if (session.map == NULL)

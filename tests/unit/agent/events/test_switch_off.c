@@ -50,7 +50,7 @@ static void begin(uint64_t number)
     CU_ASSERT_PTR_NOT_NULL_FATAL(session);
     session->number = number;
     session->engine = &engine;
-    session->options.events = EVENT_METHOD;
+    session->options.events = TRACED_METHOD;
     pthread_mutex_init(&session->state_lock, NULL);
     free(tracer.last);
     tracer.last = session;

@@ -7,23 +7,24 @@
  * The fields are read with JNI before the walk.  Local references hold what they refer to, so that
  * the walk visits it, and after the walk the fields are read again.
  */
-#ifndef AGENT_REFERENCES_CLASS_FIELDS_H
-#define AGENT_REFERENCES_CLASS_FIELDS_H
+#ifndef AGENT_REFERENCES_MIRROR_FIELDS_H
+#define AGENT_REFERENCES_MIRROR_FIELDS_H
 
 #include "agent/base/tracer.h"
 
-struct class_fields;
+struct mirror_fields;
 
 /* Reads the fields of all classes.  Returns NULL if there is no memory. */
-struct class_fields *class_fields_hold(struct session *session, JNIEnv *jni);
-typedef void class_field_taker(void *context, jobject holder, uint64_t field, jobject target);
+struct mirror_fields *mirror_fields_hold(struct session *session, JNIEnv *jni);
+typedef void mirror_field_taker(void *context, jobject holder, uint64_t field, jobject target);
 
 /* Calls `take` for each reference that a field holds, and returns how many fields have changed
- * since class_fields_hold(): of these it passes what they hold now. */
-uint64_t class_fields_each(const struct class_fields *held, class_field_taker *take, void *context);
-/* Deletes the local references, and all that the thread has created since class_fields_hold().
+ * since mirror_fields_hold(): of these it passes what they hold now. */
+uint64_t mirror_fields_each(const struct mirror_fields *held, mirror_field_taker *take,
+                            void *context);
+/* Deletes the local references, and all that the thread has created since mirror_fields_hold().
  * Accepts NULL. */
-void class_fields_release(struct class_fields *held);
+void mirror_fields_release(struct mirror_fields *held);
 
 /* Returns false if the JVM keeps an object of its own in a field with that descriptor.  Up to JDK
  * 24 HotSpot keeps the initialisation lock of a class, an int[], in Class.componentType, and clears

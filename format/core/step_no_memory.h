@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reports that memory ran out, with the same message everywhere. */
-#ifndef FORMAT_CORE_NO_MEMORY_H
-#define FORMAT_CORE_NO_MEMORY_H
+#ifndef FORMAT_CORE_STEP_NO_MEMORY_H
+#define FORMAT_CORE_STEP_NO_MEMORY_H
 
 #include "steptrace/status.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fields of java.lang.Class, the values that they hold, and the local frames that hold these.
  */
-#include "agent/references/class_fields.h"
+#include "agent/references/mirror_fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct held_value {
     const struct held_field *field;
 };
 
-struct class_fields {
+struct mirror_fields {
     struct session *session;
     JNIEnv *jni;
     bool failed; /* out of memory */
@@ -57,7 +57,7 @@ bool class_field_has(JNIEnv *jni, const char *descriptor, jobject value)
 
 static bool add_field(void *context, jclass class, struct class_field *field)
 {
-    struct class_fields *held = context;
+    struct mirror_fields *held = context;
     if (held->field_count == FIELDS_MOST)
         return false;
     struct held_field added = {.id = field->id, .descriptor = field->descriptor};
@@ -75,7 +75,7 @@ static bool add_field(void *context, jclass class, struct class_field *field)
 /* Makes room for the references of one more class. PushLocalFrame() fails only if there is no
  * memory, and throws nothing. A frame must not have more references than it was made for: the JVM
  * would allow it, but -Xcheck:jni warns. */
-static bool make_room(struct class_fields *held)
+static bool make_room(struct mirror_fields *held)
 {
     if (held->frames > 0 && held->frame_used + 2 * FIELDS_MOST < FRAME_REFERENCES)
         return true;
@@ -86,7 +86,7 @@ static bool make_room(struct class_fields *held)
     return true;
 }
 
-static bool keep(struct class_fields *held, jobject holder, const struct held_field *field,
+static bool keep(struct mirror_fields *held, jobject holder, const struct held_field *field,
                  jobject value)
 {
     if (!STEP_MAKE_ROOM(held->values, held->capacity, held->count + 1))
@@ -105,7 +105,7 @@ static jobject value_of(JNIEnv *jni, jobject holder, const struct held_field *fi
     return NULL;
 }
 
-static bool hold_class(struct class_fields *held, jobject class)
+static bool hold_class(struct mirror_fields *held, jobject class)
 {
     jobject holder = make_room(held) ? (*held->jni)->NewLocalRef(held->jni, class) : NULL;
     if (holder == NULL)
@@ -137,7 +137,7 @@ static bool is_wrapper(jclass class)
 /* Reads the static field TYPE, which does not initialise the class. */
 static bool hold_primitive(void *context, jclass wrapper, struct class_field *field)
 {
-    struct class_fields *held = context;
+    struct mirror_fields *held = context;
     if (strcmp(field->name, "TYPE") != 0 || !is_class(field->descriptor))
         return true;
     jobject class = (*held->jni)->GetStaticObjectField(held->jni, wrapper, field->id);
@@ -148,7 +148,7 @@ static bool hold_primitive(void *context, jclass wrapper, struct class_field *fi
 
 static void hold_loaded(void *context, JNIEnv *jni, jclass class)
 {
-    struct class_fields *held = context;
+    struct mirror_fields *held = context;
     if (held->field_count == 0) {
         jclass of_class = (*jni)->GetObjectClass(jni, class);
         class_each_field(of_class, add_field, held);
@@ -159,22 +159,23 @@ static void hold_loaded(void *context, JNIEnv *jni, jclass class)
         class_each_field(class, hold_primitive, held);
 }
 
-struct class_fields *class_fields_hold(struct session *session, JNIEnv *jni)
+struct mirror_fields *mirror_fields_hold(struct session *session, JNIEnv *jni)
 {
-    struct class_fields *held = calloc(1, sizeof *held);
+    struct mirror_fields *held = calloc(1, sizeof *held);
     if (held == NULL)
         return NULL;
     held->session = session;
     held->jni = jni;
     if (class_each_loaded(jni, hold_loaded, held) && !held->failed)
         return held;
-    class_fields_release(held);
+    mirror_fields_release(held);
     return NULL;
 }
 
 /* The values were read before the walk and are read again after it. One that has changed in between
  * is recorded as it is now, and counted: the moment of the walk had one of the two. */
-uint64_t class_fields_each(const struct class_fields *held, class_field_taker *take, void *context)
+uint64_t mirror_fields_each(const struct mirror_fields *held, mirror_field_taker *take,
+                            void *context)
 {
     JNIEnv *jni = held->jni;
     uint64_t changed = 0;
@@ -189,7 +190,7 @@ uint64_t class_fields_each(const struct class_fields *held, class_field_taker *t
     return changed;
 }
 
-void class_fields_release(struct class_fields *held)
+void mirror_fields_release(struct mirror_fields *held)
 {
     if (held == NULL)
         return;

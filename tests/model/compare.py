@@ -26,6 +26,12 @@ from world import World  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CHECKS_A_SEED = 16
 
+# What random seeds once found, and the fixed ones do not: tried with these.
+FOUND = (
+    (219043918922, "compare_selected"),  # allocations of several threads in one tick
+    (361007073973, "retained"),          # a moment before the first event
+)
+
 
 class Differs(Exception):
     pass
@@ -99,14 +105,14 @@ def keep(arguments, case, check, fault):
     print(f"seed {case.seed}: {check}: {command}\n  {fault}\n  kept in {place}", file=sys.stderr)
 
 
-def try_seed(arguments, seed, counts):
+def try_seed(arguments, seed, counts, check=None):
     with tempfile.TemporaryDirectory() as directory:
         case = Case(arguments, seed, directory)
         # Every check has its turn: some go by the seed, the others by chance.
         names = list(checks.CHECKS)
         chosen = {names[(seed * CHECKS_A_SEED + i) % len(names)] for i in range(CHECKS_A_SEED)}
-        if arguments.check:
-            chosen = {arguments.check}
+        if check or arguments.check:
+            chosen = {check or arguments.check}
         good = True
         for name in sorted(chosen):
             case.world, case.trace = World(seed), case.path("trace.step")
@@ -139,6 +145,8 @@ def main():
     for seed in seeds:
         wrong += not try_seed(arguments, seed, counts)
         tried += 1
+    if not arguments.seconds and not arguments.check:
+        wrong += sum(not try_seed(arguments, seed, counts, check) for seed, check in FOUND)
     print(f"{tried} traces, {wrong} with faults; " + ", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
     if sampled.COVERED[1]:
         print(f"{sampled.COVERED[0]} of {sampled.COVERED[1]} intervals of numbers of objects of mixed sizes have the truth")

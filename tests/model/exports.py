@@ -24,14 +24,12 @@ from world import TICK
 
 @check
 def lifetimes_csv(case):
-    """Numbers of allocations, which need the order of births within a tick."""
-    if case.world.same_tick:
-        return False
+    """Numbers of allocations."""
     case.run("convert", case.trace, "-o", case.path("out.lifetimes.csv"))
     with open(case.path("out.lifetimes.csv"), newline="", encoding="utf-8") as file:
         found = [tuple(row.values()) for row in csv.DictReader(file)]
     world = case.world
-    births = sorted(world.objects, key=lambda o: o.order)
+    births = sorted(world.objects, key=world.birth)
     wanted = [(str(i + 1), "" if o.died is None else str(sum(1 for other in births if other.born <= o.died)), str(o.size), world.class_name(o.kind))
               for i, o in enumerate(births)]
     case.same_rows("objects", found, wanted)

@@ -49,7 +49,8 @@ def says_moment(case, found, moment, what):
         case.same("name", at["at"], name)
     time = world.end if name == "end" else world.collections()[int(name[3:]) - 1] if name.startswith("gc") else int(name[:-2]) // TICK
     time = graph_of.graph_time(world, time)
-    case.same("time", at["time_ns"], max(r.time for r in world.records if r.time <= time and r.kind not in ("entry", "exit", "pop")) * TICK)
+    times = [r.time for r in world.records if r.time <= time and r.kind not in ("entry", "exit", "pop")]
+    case.same("time", at["time_ns"], max(times, default=0) * TICK)
     case.same("collections", at["collections"], sum(c <= time for c in world.collections()))
 
 

@@ -98,8 +98,10 @@ class Selection:
             return False
         if values[0] is None:
             return o.died is not None and o.died == min((c for c in self.world.collections() if c >= o.born), default=None)
-        after = sum(1 for other in self.world.objects if other.order > o.order and o.died is not None and other.born <= o.died)
-        return o.died is not None and after < int(values[0])
+        if o.died is None:
+            return False
+        after = sum(self.world.birth(other) > self.world.birth(o) and other.born <= o.died for other in self.world.objects)
+        return after < int(values[0])
 
     def takes_alive_at(self, o, values):
         import moments

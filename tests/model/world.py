@@ -159,6 +159,10 @@ class World:
     def collections(self):
         return sorted({o.died for o in self.objects if o.died is not None})
 
+    def birth(self, o):
+        """By this the trace's allocations are sorted: of a tick those of the thread with the smaller number come first."""
+        return o.born, o.thread, o.order
+
     def events(self):
         """Births and deaths, in the trace's order: of a tick the deaths come last."""
         births = [(o.born, 0, o.order, o) for o in self.objects]

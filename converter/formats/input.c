@@ -75,20 +75,38 @@ static bool take_old(struct alloc_filter *filter, uint64_t address, bool *is_kno
     return *is_known && live.class_id != 0;
 }
 
-/* Returns true if the record's object is selected; always false for records without an object. */
-static bool takes_object(struct alloc_filter *filter, const struct hatf_record *record)
+/* A realloc in place ends one object and begins another (allocs_as_events.c does the same).  Where
+ * only one of them is selected, its free or its allocation is what is left of the record. */
+static bool takes_resized(struct alloc_filter *filter, struct hatf_record *record)
 {
-    bool is_known, takes;
+    bool is_known;
+    bool takes_old = take_old(filter, record->address, &is_known);
+    bool takes_new = is_known && take_new(filter, record, record->new_address);
+    if (takes_old && !takes_new)
+        *record = (struct hatf_record){.tag = HATF_FREE,
+                                       .address = record->address,
+                                       .thread = record->thread,
+                                       .heap = record->heap,
+                                       .time = record->time};
+    if (takes_new && !takes_old) {
+        record->tag = HATF_ALLOC;
+        record->address = record->new_address;
+        record->new_address = 0;
+    }
+    return takes_old || takes_new;
+}
+
+/* Returns true if the record's object is selected; always false for records without an object. */
+static bool takes_object(struct alloc_filter *filter, struct hatf_record *record)
+{
+    bool is_known;
     switch (record->tag) {
     case HATF_ALLOC:
         return take_new(filter, record, record->address);
     case HATF_FREE:
         return take_old(filter, record->address, &is_known);
     case HATF_REALLOC_NO_ALLOC:
-        if (record->new_address == 0)
-            return false;
-        takes = take_old(filter, record->address, &is_known);
-        return (is_known && take_new(filter, record, record->new_address)) || takes;
+        return record->new_address != 0 && takes_resized(filter, record);
     default:
         return false;
     }
@@ -111,8 +129,8 @@ static enum step_text_kind kind_of(enum hatf_tag tag)
     }
 }
 
-/* Call for all records, in order. */
-static bool alloc_filter_takes(struct alloc_filter *filter, const struct hatf_record *record)
+/* Call for all records, in order.  The record becomes what is selected of it. */
+static bool alloc_filter_takes(struct alloc_filter *filter, struct hatf_record *record)
 {
     const struct event_selection *selected = filter->selected;
     if (filter->everything || record->tag == HATF_METADATA)

@@ -14,7 +14,7 @@ def program(name):
 
 def run(arguments, **more):
     return subprocess.run([str(word) for word in arguments], capture_output=True, text=True,
-                          timeout=200, **more)
+                          timeout=400, **more)
 
 
 def steptrace(*arguments, expect=0):

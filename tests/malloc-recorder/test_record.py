@@ -278,4 +278,4 @@ create index i on t(b); select b from t order by b desc limit 3;
 
 
 if __name__ == '__main__':
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -315,4 +315,4 @@ alloc 4096 10''')
 
 
 if __name__ == '__main__':
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -77,7 +77,7 @@ LATER = (
      "converter/verbs/verb_layout.c converter/verbs/verb_locality.c converter/verbs/verb_simulate.c converter/verbs/verb_nominal.c converter/formats/lifetimes_sink.c agent/records/layouts.* "
      "converter/report/report_advice.* converter/report/report_collectors.*"),
     ("engine=sampled, estimates, rotation, joined files", "agent/events/engine_sampled.c agent/events/sample* agent/session/rotation.* converter/base/estimate* "
-     "converter/base/sampled_trace.* converter/trace/sample_weights.* converter/numbers/statistics_sampled.c "
+     "converter/base/sampled_trace.* converter/trace/sample_weights.* "
      "converter/heap/heap_samples.* converter/report/sampled_page.* agent/events/draw_repeats.* converter/watch/watch_sampled.* "
      "converter/base/joined_* converter/base/file_joining.* converter/base/rotated_files.*"),
 )

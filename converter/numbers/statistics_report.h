@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints statistics as text and as JSON. */
+/* Prints statistics as text and as JSON, of exact and of sampled traces: the tables are in
+ * statistics_tables.c. */
 #ifndef CONVERTER_NUMBERS_STATISTICS_REPORT_H
 #define CONVERTER_NUMBERS_STATISTICS_REPORT_H
 
@@ -9,10 +10,6 @@
 #include "format/json/json_output.h"
 
 enum statistics_order { ORDER_BYTES, ORDER_OBJECTS, ORDER_LIVE };
-
-/* In the place of what was freed and what lived, where deaths were not recorded. */
-#define STATISTICS_NO_DEATHS                                                                       \
-    "freed     not recorded (the agent's option events=free): all objects count as alive"
 
 struct statistics_report {
     const struct statistics *statistics; /* borrowed */
@@ -45,21 +42,15 @@ bool statistics_rank(const struct statistics_report *report, enum statistics_axi
                      struct ranking *ranking);
 /* Prints a table of the highest ranks: its head, a line for each id, and how many were left out.
  * Returns false if memory runs out. */
-bool statistics_print_table(const struct statistics_report *report, enum statistics_axis axis,
-                            const char *head,
-                            void (*print_line)(const struct statistics *statistics, uint32_t id));
-/* The same as an array of JSON: an object for each id, whose members `put_members` puts. */
-bool statistics_put_array(const struct statistics_report *report, enum statistics_axis axis,
-                          void (*put_members)(struct json_output *json,
-                                              const struct statistics *statistics, uint32_t id),
+bool statistics_print_table(const struct statistics_report *report, enum statistics_axis axis);
+/* The same as an array of JSON, with an object for each id. */
+bool statistics_put_table(const struct statistics_report *report, enum statistics_axis axis,
                           struct json_output *json);
-/* Put the members that say which class or thread it is. */
-void statistics_put_class_name(struct json_output *json, const struct statistics *statistics,
-                               uint32_t id);
+/* Puts the members of a class for all classes together. */
+void statistics_put_totals(const struct statistics *statistics, struct json_output *json);
+/* Puts the members that say which thread it is. */
 void statistics_put_thread_name(struct json_output *json, const struct statistics *statistics,
                                 uint32_t id);
-/* Prints a thread's number and name, and ends the line. */
-void statistics_print_thread_name(const struct statistics *statistics, uint32_t id);
 
 static inline uint64_t live_objects_of(const struct object_totals *totals)
 {
@@ -82,11 +73,5 @@ static inline uint64_t statistics_running_ns(const struct statistics *statistics
     uint64_t all_ns = statistics->last_ns - statistics->first_ns;
     return statistics->snapshot_ns < all_ns ? all_ns - statistics->snapshot_ns : all_ns;
 }
-
-/* Prints the time from the first event to the last, and their number. */
-void statistics_print_time(const struct statistics *statistics);
-/* The same for a sampled trace: estimates, with their confidence intervals. */
-bool statistics_print_sampled(const struct statistics_report *report);
-bool statistics_print_sampled_json(const struct statistics_report *report, FILE *out);
 
 #endif

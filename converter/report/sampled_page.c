@@ -180,11 +180,24 @@ static bool put_growth(struct writer *writer)
     return ok;
 }
 
-static void put_thread(struct json_output *json, const struct statistics *statistics, uint32_t id)
+static bool put_threads(struct writer *writer, const struct statistics_report *report)
 {
-    const struct thread_totals *thread = id_table_find(&statistics->threads, id);
-    statistics_put_thread_name(json, statistics, id);
-    put_sums(json, "allocated", &thread->sampled);
+    const struct statistics *statistics = report->statistics;
+    struct ranking ranking;
+    if (!statistics_rank(report, BY_THREAD, &ranking))
+        return false;
+    json_begin_array(&writer->json, "threads");
+    for (size_t i = 0; i < ranking.shown; i++) {
+        uint32_t id = ranking.rows[i].id;
+        const struct thread_totals *thread = id_table_find(&statistics->threads, id);
+        json_begin_object(&writer->json, NULL);
+        statistics_put_thread_name(&writer->json, statistics, id);
+        put_sums(&writer->json, "allocated", &thread->sampled);
+        json_end_object(&writer->json);
+    }
+    json_end_array(&writer->json);
+    free(ranking.rows);
+    return true;
 }
 
 struct page_data {
@@ -209,8 +222,7 @@ static bool put_data(const void *user, FILE *out)
     put_summary(&writer);
     bool ok = put_classes(&writer, &report);
     put_sites(&writer, &model->snapshots[0]);
-    ok = ok && put_growth(&writer) &&
-         statistics_put_array(&report, BY_THREAD, put_thread, &writer.json);
+    ok = ok && put_growth(&writer) && put_threads(&writer, &report);
     json_end_object(&writer.json);
     return ok;
 }

@@ -87,15 +87,6 @@ static enum step_status judge(const struct stats_options *options, const char *p
     return status == STEP_STATUS_OK ? own : status;
 }
 
-/* Returns false if memory runs out. */
-static bool print_numbers(const struct statistics_report *report, bool as_json)
-{
-    if (report->statistics->weights.interval_bytes != 0)
-        return as_json ? statistics_print_sampled_json(report, stdout)
-                       : statistics_print_sampled(report);
-    return as_json ? statistics_print_json(report, stdout) : statistics_print_text(report);
-}
-
 static enum step_status find(struct stats_pass *pass, const char *path, struct input *input,
                              struct findings *findings, struct step_error *error)
 {
@@ -137,7 +128,9 @@ static enum step_status print(const struct stats_options *options, const char *p
         return status;
     if (!options->json)
         findings_print(&findings, strcmp(path, "-") != 0 ? path : NULL);
-    return print_numbers(&report, options->json) ? STEP_STATUS_OK : no_memory(error);
+    bool ok =
+        options->json ? statistics_print_json(&report, stdout) : statistics_print_text(&report);
+    return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
 static bool takes_findings(const struct stats_options *options)

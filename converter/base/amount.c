@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes amounts of sums, and prints them. */
+#include "converter/base/amount.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "converter/base/estimate_text.h"
+
+#define RANGE_FORMAT "%12s %-25s"
+
+struct amount amount_exact(uint64_t value, enum amount_unit unit)
+{
+    return (struct amount){.range = estimate_exactly((double) value), .whole = value, .unit = unit};
+}
+
+struct amount amount_real(double value, enum amount_unit unit)
+{
+    return (struct amount){.range = estimate_exactly(value),
+                           .whole = estimate_whole(value),
+                           .unit = unit,
+                           .is_real = true};
+}
+
+struct amount amount_estimated(struct estimate range, enum amount_unit unit)
+{
+    return (struct amount){
+        .range = range, .whole = estimate_whole(range.value), .unit = unit, .is_estimate = true};
+}
+
+struct amount amount_none(enum amount_unit unit)
+{
+    return (struct amount){.unit = unit, .state = AMOUNT_NONE};
+}
+
+struct amount amount_of_objects(uint64_t exact, const struct sample_sums *samples)
+{
+    return samples == NULL ? amount_exact(exact, AMOUNT_OBJECTS)
+                           : amount_estimated(estimate_objects(samples), AMOUNT_OBJECTS);
+}
+
+struct amount amount_of_bytes(uint64_t exact, const struct sample_sums *samples)
+{
+    return samples == NULL ? amount_exact(exact, AMOUNT_BYTES)
+                           : amount_estimated(estimate_bytes(samples), AMOUNT_BYTES);
+}
+
+struct amount amount_not_recorded(struct amount amount)
+{
+    amount.state = AMOUNT_NOT_RECORDED;
+    return amount;
+}
+
+/* ---- text ---- */
+
+static bool is_shown(const struct amount *amount)
+{
+    return amount->state == AMOUNT_KNOWN && !isinf(amount->range.high);
+}
+
+struct quantity amount_digits(const struct amount *amount)
+{
+    struct quantity out = {"-"};
+    if (is_shown(amount))
+        snprintf(out.text, sizeof out.text, "%" PRIu64, amount->whole);
+    return out;
+}
+
+static struct quantity scaled(double value, enum amount_unit unit)
+{
+    switch (unit) {
+    case AMOUNT_BYTES:
+        return quantity_of_bytes(value);
+    case AMOUNT_NS:
+        return quantity_of_ns(value);
+    case AMOUNT_STEPS:
+        return quantity_of_count((uint64_t) value);
+    default:
+        return quantity_of_count(estimate_whole(value));
+    }
+}
+
+struct quantity amount_scaled(const struct amount *amount)
+{
+    return is_shown(amount) ? scaled(amount->range.value, amount->unit) : (struct quantity){"-"};
+}
+
+void amount_print_range_title(const char *title, const char *of_range, FILE *out)
+{
+    fprintf(out, RANGE_FORMAT, title, of_range);
+}
+
+void amount_print_range(const struct amount *amount, FILE *out)
+{
+    char range[64] = "-";
+    if (is_shown(amount))
+        snprintf(range, sizeof range, "%" PRIu64 "..%" PRIu64, estimate_whole(amount->range.low),
+                 estimate_whole(amount->range.high));
+    fprintf(out, RANGE_FORMAT, amount_digits(amount).text, range);
+}
+
+void amount_pair_text(const struct amount *objects, const struct amount *bytes,
+                      char text[AMOUNT_PAIR_TEXT])
+{
+    if (!objects->is_estimate)
+        snprintf(text, AMOUNT_PAIR_TEXT, "%s object%s, %s", quantity_of_count(objects->whole).text,
+                 plural(objects->whole), quantity_of_bytes(bytes->range.value).text);
+    else if (!is_shown(objects))
+        snprintf(text, AMOUNT_PAIR_TEXT, "no sample");
+    else
+        estimate_pair_text(objects->range, bytes->range, text);
+}
+
+/* ---- JSON ---- */
+
+void amount_put_json(const struct amount *amount, const char *name, struct json_output *json)
+{
+    if (amount->state == AMOUNT_NONE)
+        return;
+    if (amount->is_estimate)
+        estimate_put_json(json, name, amount->range);
+    else if (amount->is_real)
+        json_real(json, name, amount->range.value);
+    else
+        json_number(json, name, amount->whole);
+}

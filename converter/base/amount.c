@@ -10,6 +10,12 @@
 
 #define RANGE_FORMAT "%12s %-25s"
 
+/* Rounds a value of either sign. */
+static int64_t whole_signed(double value)
+{
+    return value < 0 ? -(int64_t) estimate_whole(-value) : (int64_t) estimate_whole(value);
+}
+
 struct amount amount_exact(uint64_t value, enum amount_unit unit)
 {
     return (struct amount){.range = estimate_exactly((double) value), .whole = value, .unit = unit};
@@ -34,6 +40,30 @@ struct amount amount_none(enum amount_unit unit)
     return (struct amount){.unit = unit, .state = AMOUNT_NONE};
 }
 
+struct amount amount_change(int64_t change, enum amount_unit unit)
+{
+    return (struct amount){.range = estimate_exactly((double) change),
+                           .whole = (uint64_t) change,
+                           .unit = unit,
+                           .is_change = true};
+}
+
+struct amount amount_flag(bool is_set)
+{
+    return (struct amount){.whole = is_set, .is_flag = true};
+}
+
+struct amount amount_estimated_change(struct estimate after, struct estimate before,
+                                      enum amount_unit unit)
+{
+    const struct estimate range = estimate_difference(after, before);
+    return (struct amount){.range = range,
+                           .whole = (uint64_t) whole_signed(range.value),
+                           .unit = unit,
+                           .is_estimate = true,
+                           .is_change = true};
+}
+
 struct amount amount_of_objects(uint64_t exact, const struct sample_sums *samples)
 {
     return samples == NULL ? amount_exact(exact, AMOUNT_OBJECTS)
@@ -56,26 +86,32 @@ struct amount amount_not_recorded(struct amount amount)
 
 static bool is_shown(const struct amount *amount)
 {
-    return amount->state == AMOUNT_KNOWN && !isinf(amount->range.high);
+    return amount->state == AMOUNT_KNOWN && (amount->is_change || !isinf(amount->range.high));
 }
 
 struct quantity amount_digits(const struct amount *amount)
 {
     struct quantity out = {"-"};
-    if (is_shown(amount))
+    if (is_shown(amount) && amount->is_change)
+        snprintf(out.text, sizeof out.text, "%+" PRId64, (int64_t) amount->whole);
+    else if (is_shown(amount))
         snprintf(out.text, sizeof out.text, "%" PRIu64, amount->whole);
     return out;
 }
 
 static struct quantity scaled(double value, enum amount_unit unit)
 {
+    struct quantity percent;
     switch (unit) {
     case AMOUNT_BYTES:
         return quantity_of_bytes(value);
     case AMOUNT_NS:
         return quantity_of_ns(value);
     case AMOUNT_STEPS:
-        return quantity_of_count((uint64_t) value);
+        return quantity_of_time(value, TIME_STEPS);
+    case AMOUNT_PERCENT:
+        snprintf(percent.text, sizeof percent.text, "%.1f", value);
+        return percent;
     default:
         return quantity_of_count(estimate_whole(value));
     }
@@ -95,8 +131,9 @@ void amount_print_range(const struct amount *amount, FILE *out)
 {
     char range[64] = "-";
     if (is_shown(amount))
-        snprintf(range, sizeof range, "%" PRIu64 "..%" PRIu64, estimate_whole(amount->range.low),
-                 estimate_whole(amount->range.high));
+        snprintf(range, sizeof range,
+                 amount->is_change ? "%+" PRId64 "..%+" PRId64 : "%" PRId64 "..%" PRId64,
+                 whole_signed(amount->range.low), whole_signed(amount->range.high));
     fprintf(out, RANGE_FORMAT, amount_digits(amount).text, range);
 }
 
@@ -114,14 +151,54 @@ void amount_pair_text(const struct amount *objects, const struct amount *bytes,
 
 /* ---- JSON ---- */
 
+static void put_exact(const struct amount *amount, const char *name, struct json_output *json)
+{
+    if (amount->is_flag)
+        json_bool(json, name, amount->whole != 0);
+    else if (amount->is_real || amount->is_change)
+        json_real(json, name, amount->range.value);
+    else
+        json_number(json, name, amount->whole);
+}
+
 void amount_put_json(const struct amount *amount, const char *name, struct json_output *json)
 {
     if (amount->state == AMOUNT_NONE)
         return;
     if (amount->is_estimate)
         estimate_put_json(json, name, amount->range);
-    else if (amount->is_real)
-        json_real(json, name, amount->range.value);
     else
-        json_number(json, name, amount->whole);
+        put_exact(amount, name, json);
+}
+
+void amount_put_members(const struct amount *amount, const char *name, struct json_output *json)
+{
+    if (amount->state == AMOUNT_NONE)
+        return;
+    if (!amount->is_estimate)
+        put_exact(amount, name, json);
+    else if (amount->is_change)
+        estimate_put_change(json, name, amount->range);
+    else
+        estimate_put_members(json, name, amount->range);
+}
+
+/* ---- CSV ---- */
+
+void amount_put_csv_title(const char *name, bool has_bounds, FILE *out)
+{
+    fprintf(out, has_bounds ? "%s,%s_low,%s_high" : "%s", name, name, name);
+}
+
+void amount_put_csv(const struct amount *amount, FILE *out)
+{
+    if (amount->is_change)
+        fprintf(out, "%" PRId64, (int64_t) amount->whole);
+    else
+        fprintf(out, "%" PRIu64, amount->whole);
+    if (!amount->is_estimate)
+        return;
+    fprintf(out, ",%" PRId64 ",", whole_signed(amount->range.low));
+    if (amount->is_change || !isinf(amount->range.high))
+        fprintf(out, "%" PRId64, whole_signed(amount->range.high));
 }

@@ -13,12 +13,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "converter/base/estimates.h"
 #include "converter/base/quantity.h"
 #include "format/json/json_output.h"
 
-enum amount_unit { AMOUNT_OBJECTS, AMOUNT_BYTES, AMOUNT_NS, AMOUNT_STEPS };
+enum amount_unit { AMOUNT_OBJECTS, AMOUNT_BYTES, AMOUNT_NS, AMOUNT_STEPS, AMOUNT_PERCENT };
 
 enum amount_state {
     AMOUNT_KNOWN,
@@ -28,17 +29,29 @@ enum amount_state {
 
 struct amount {
     struct estimate range; /* of an exact amount: its value, three times */
-    uint64_t whole;        /* the value; of an estimate, rounded */
+    uint64_t whole; /* the value; of an estimate, rounded; of a change, its two's complement */
     enum amount_unit unit;
     enum amount_state state;
     bool is_estimate;
-    bool is_real; /* exact, but not whole: a mean or a percentile */
+    bool is_real;   /* exact, but not whole: a mean or a percentile */
+    bool is_change; /* has a sign: the difference of two numbers */
+    bool is_flag;   /* 0 or 1: false or true in JSON */
 };
 
 struct amount amount_exact(uint64_t value, enum amount_unit unit);
 struct amount amount_real(double value, enum amount_unit unit);
 struct amount amount_estimated(struct estimate range, enum amount_unit unit);
 struct amount amount_none(enum amount_unit unit);
+struct amount amount_change(int64_t change, enum amount_unit unit);
+struct amount amount_flag(bool is_set);
+/* Returns the change from independent estimates to others (estimate_difference()). */
+struct amount amount_estimated_change(struct estimate after, struct estimate before,
+                                      enum amount_unit unit);
+/* Returns whether an estimated change may be none at all: its interval contains 0. */
+static inline bool amount_is_noise(const struct amount *change)
+{
+    return estimate_contains(change->range, 0);
+}
 /* Return the amount of objects, or of their bytes: `exact`, or what samples stand for.  `samples`
  * NULL: the trace has all objects. */
 struct amount amount_of_objects(uint64_t exact, const struct sample_sums *samples);
@@ -64,8 +77,13 @@ void amount_print_range_title(const char *title, const char *of_range, FILE *out
  * sample". */
 void amount_pair_text(const struct amount *objects, const struct amount *bytes,
                       char text[AMOUNT_PAIR_TEXT]);
-/* Puts the member `name`: a number, or an object with the members estimate, low and high (without
- * high where there is no sample). */
+/* Put the member `name`: a number, or an object with the members estimate, low and high (without
+ * high where there is no sample); the second puts NAME, NAME_low and NAME_high. */
 void amount_put_json(const struct amount *amount, const char *name, struct json_output *json);
+void amount_put_members(const struct amount *amount, const char *name, struct json_output *json);
+/* Prints "value", or "value,low,high" (high is empty where there is no sample); and their titles.
+ */
+void amount_put_csv(const struct amount *amount, FILE *out);
+void amount_put_csv_title(const char *name, bool has_bounds, FILE *out);
 
 #endif

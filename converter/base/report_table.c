@@ -2,8 +2,6 @@
 /* Prints tables of columns. */
 #include "converter/base/report_table.h"
 
-#include <string.h>
-
 static bool column_is_in(const struct report_table *table, const struct table_column *column,
                          enum table_place of_all, enum table_place of_sample)
 {
@@ -28,7 +26,6 @@ void report_table_print_head(const struct report_table *table, FILE *out)
             fprintf(out, "%*s", column->width, column->title);
         fputc(' ', out);
     }
-    fprintf(out, " %s\n", table->name_title);
 }
 
 static void print_cell(const struct report_table *table, const struct table_column *column,
@@ -48,10 +45,13 @@ void report_table_print_row(const struct report_table *table, const void *row, F
         const struct table_column *column = &table->columns[i];
         if (!column_is_in(table, column, TABLE_TEXT, TABLE_SAMPLED_TEXT))
             continue;
+        if (column->look == TABLE_BLANK) {
+            fprintf(out, "%*s ", column->width, "");
+            continue;
+        }
         const struct amount amount = column->value(row);
         print_cell(table, column, &amount, out);
     }
-    fputc(' ', out);
 }
 
 void report_table_put_row(const struct report_table *table, const void *row,
@@ -73,8 +73,36 @@ void report_table_put_row(const struct report_table *table, const void *row,
                 json_begin_object(json, group);
         }
         if (!is_left_out)
-            amount_put_json(&amount, column->key, json);
+            (table->has_bounds_beside ? amount_put_members : amount_put_json)(&amount, column->key,
+                                                                              json);
     }
     if (group != NULL && !is_left_out)
         json_end_object(json);
+}
+
+void report_table_put_csv_head(const struct report_table *table, FILE *out)
+{
+    const char *separator = "";
+    for (size_t i = 0; i < table->count; i++) {
+        const struct table_column *column = &table->columns[i];
+        if (!column_is_in(table, column, TABLE_CSV, TABLE_SAMPLED_CSV))
+            continue;
+        fputs(separator, out);
+        amount_put_csv_title(column->key, has_range(table, column), out);
+        separator = ",";
+    }
+}
+
+void report_table_put_csv_row(const struct report_table *table, const void *row, FILE *out)
+{
+    const char *separator = "";
+    for (size_t i = 0; i < table->count; i++) {
+        const struct table_column *column = &table->columns[i];
+        if (!column_is_in(table, column, TABLE_CSV, TABLE_SAMPLED_CSV))
+            continue;
+        const struct amount amount = column->value(row);
+        fputs(separator, out);
+        amount_put_csv(&amount, out);
+        separator = ",";
+    }
 }

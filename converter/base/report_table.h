@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table of a report: its columns once, for its text and its JSON, of exact and of sampled traces.
- * To add a column, add a row to the table's array of columns.
+ * A table of a report: its columns once, for its text, its JSON and its CSV, of exact and of
+ * sampled traces.  To add a column, add a row to the table's array of columns.
  */
 #ifndef CONVERTER_BASE_REPORT_TABLE_H
 #define CONVERTER_BASE_REPORT_TABLE_H
@@ -16,17 +16,22 @@
 enum table_place {
     TABLE_TEXT = 1,
     TABLE_JSON = 2,
-    TABLE_SAMPLED_TEXT = 4,
-    TABLE_SAMPLED_JSON = 8,
+    TABLE_CSV = 4,
+    TABLE_SAMPLED_TEXT = 8,
+    TABLE_SAMPLED_JSON = 16,
+    TABLE_SAMPLED_CSV = 32,
+    TABLE_BOTH_CSVS = TABLE_CSV | TABLE_SAMPLED_CSV,
+    TABLE_OF_SAMPLES = TABLE_SAMPLED_TEXT | TABLE_SAMPLED_JSON | TABLE_SAMPLED_CSV,
     TABLE_BOTH_TEXTS = TABLE_TEXT | TABLE_SAMPLED_TEXT,
     TABLE_BOTH_JSONS = TABLE_JSON | TABLE_SAMPLED_JSON,
-    TABLE_EVERYWHERE = TABLE_BOTH_TEXTS | TABLE_BOTH_JSONS
+    TABLE_EVERYWHERE = TABLE_BOTH_TEXTS | TABLE_BOTH_JSONS | TABLE_BOTH_CSVS
 };
 
 enum table_look {
     TABLE_DIGITS,
     TABLE_SCALED, /* with a unit: "1.50 ms" */
-    TABLE_RANGE   /* of estimates: digits with their interval, in a column of its own width */
+    TABLE_RANGE,  /* of estimates: digits with their interval, in a column of its own width */
+    TABLE_BLANK   /* nothing, in the place of a column that other tables have */
 };
 
 struct table_column {
@@ -45,16 +50,20 @@ struct report_table {
     const struct table_column *columns;
     size_t count;
     bool is_sampled;
-    const char *of_range;   /* what stands over the intervals; NULL: nothing is sampled */
-    const char *name_title; /* of the last column, which the caller prints */
+    bool
+        has_bounds_beside; /* JSON has NAME, NAME_low and NAME_high of an estimate, not an object */
+    const char *of_range;  /* what stands over the intervals; NULL: nothing is sampled */
 };
 
-/* Prints the titles, and ends the line. */
+/* Print the titles, and the numbers of a row, with a space after each.  The caller prints another
+ * space and the name, and ends the line. */
 void report_table_print_head(const struct report_table *table, FILE *out);
-/* Prints the numbers of a row.  The caller prints the name, and ends the line. */
 void report_table_print_row(const struct report_table *table, const void *row, FILE *out);
 /* Puts the members of a row into the object that was begun. */
 void report_table_put_row(const struct report_table *table, const void *row,
                           struct json_output *json);
+/* Print the titles, and the numbers of a row, with commas between them. */
+void report_table_put_csv_head(const struct report_table *table, FILE *out);
+void report_table_put_csv_row(const struct report_table *table, const void *row, FILE *out);
 
 #endif

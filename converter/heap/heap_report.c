@@ -9,6 +9,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/estimate_text.h"
 #include "converter/base/quantity.h"
+#include "converter/base/report_table.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/heap/heap_dump.h"
 #include "converter/heap/heap_tracker.h"
@@ -78,27 +79,35 @@ static void put_deaths(const struct heap_snapshot *snapshot)
         printf("%-9s %s\n", "deaths", deaths);
 }
 
-static const struct sample_sums *sums_of(const struct heap_report *report,
-                                         const struct heap_snapshot *snapshot)
+/* Returns what the samples say, or NULL if the trace has all objects. */
+static const struct sample_sums *sums_of(const struct heap_snapshot *snapshot, bool allocated)
 {
-    return report->allocated ? &snapshot->all_samples.allocated : &snapshot->all_samples.live;
+    return snapshot->samples == NULL ? NULL
+           : allocated               ? &snapshot->all_samples.allocated
+                                     : &snapshot->all_samples.live;
 }
 
-static void put_samples(const struct heap_report *report, const struct heap_snapshot *snapshot)
+static void put_total(const struct heap_report *report, const struct heap_snapshot *snapshot)
 {
-    const struct sample_sums *sums = sums_of(report, snapshot);
-    printf("%-9s ", "sampled");
-    estimate_print_source(sums->samples, snapshot->sampling);
-    printf("\n%-9s ", report->allocated ? "allocated" : "live");
-    estimate_print_amount(sums);
-    putchar('\n');
+    const struct heap_amount *all = heap_report_total(report, snapshot);
+    const struct sample_sums *sums = sums_of(snapshot, report->allocated);
+    const struct amount objects = amount_of_objects(all->objects, sums),
+                        bytes = amount_of_bytes(all->bytes, sums);
+    char text[AMOUNT_PAIR_TEXT];
+    if (sums != NULL) {
+        printf("%-9s ", "sampled");
+        estimate_print_source(sums->samples, snapshot->sampling);
+        putchar('\n');
+    }
+    amount_pair_text(&objects, &bytes, text);
+    printf("%-9s %s%s\n", report->allocated ? "allocated" : "live", text,
+           sums != NULL ? "" : garbage_of_end(report, snapshot));
 }
 
 void heap_report_put_head(const struct heap_report *report, const struct heap_snapshot *snapshot)
 {
     char moment[MOMENT_TEXT];
     heap_moment_print(&snapshot->moment, snapshot->unit, moment, sizeof moment);
-    const struct heap_amount *all = heap_report_total(report, snapshot);
     printf("%-9s %s", "moment", moment);
     if (snapshot->moment.kind != HEAP_AT_TIME)
         printf(", %s", quantity_of_time((double) snapshot->time_ns, snapshot->unit).text);
@@ -106,13 +115,9 @@ void heap_report_put_head(const struct heap_report *report, const struct heap_sn
            snapshot->collections, plural(snapshot->collections));
     puts(snapshot->samples != NULL ? " (that freed samples)" : "");
     put_deaths(snapshot);
-    if (snapshot->samples != NULL) {
-        put_samples(report, snapshot);
+    put_total(report, snapshot);
+    if (snapshot->samples != NULL)
         return;
-    }
-    printf("%-9s %s object%s, %s%s\n", report->allocated ? "allocated" : "live",
-           quantity_of_count(all->objects).text, plural(all->objects),
-           quantity_of_bytes((double) all->bytes).text, garbage_of_end(report, snapshot));
     if (report->allocated && snapshot->existing.objects > 0)
         printf("%-9s %s object%s, %s: before recording began, not listed\n", "existing",
                quantity_of_count(snapshot->existing.objects).text,
@@ -129,18 +134,64 @@ void heap_report_begin_json(const struct heap_report *report, struct json_output
     json_text(json, "what", report->allocated ? "allocated" : "live");
 }
 
-static void put_moment_samples(const struct heap_report *report,
-                               const struct heap_snapshot *snapshot, struct json_output *json)
+/* ---- the numbers of a moment in JSON ---- */
+
+static const struct heap_snapshot *snapshot_of(const void *snapshot)
 {
-    const struct heap_samples *samples = &snapshot->all_samples;
-    sampled_trace_put_json(json, report->path, sampling_interval(snapshot->sampling));
-    json_number(json, "live_samples", samples->live.samples);
-    estimate_put_members(json, "live_objects", estimate_objects(&samples->live));
-    estimate_put_members(json, "live_bytes", estimate_bytes(&samples->live));
-    json_number(json, "allocated_samples", samples->allocated.samples);
-    estimate_put_members(json, "allocated_objects", estimate_objects(&samples->allocated));
-    estimate_put_members(json, "allocated_bytes", estimate_bytes(&samples->allocated));
+    return snapshot;
 }
+
+static struct amount moment_live_samples(const void *snapshot)
+{
+    return amount_exact(snapshot_of(snapshot)->all_samples.live.samples, AMOUNT_OBJECTS);
+}
+
+static struct amount moment_live_objects(const void *snapshot)
+{
+    return amount_of_objects(snapshot_of(snapshot)->live.objects, sums_of(snapshot, false));
+}
+
+static struct amount moment_live_bytes(const void *snapshot)
+{
+    return amount_of_bytes(snapshot_of(snapshot)->live.bytes, sums_of(snapshot, false));
+}
+
+static struct amount moment_allocated_samples(const void *snapshot)
+{
+    return amount_exact(snapshot_of(snapshot)->all_samples.allocated.samples, AMOUNT_OBJECTS);
+}
+
+static struct amount moment_allocated_objects(const void *snapshot)
+{
+    return amount_of_objects(snapshot_of(snapshot)->allocated.objects, sums_of(snapshot, true));
+}
+
+static struct amount moment_allocated_bytes(const void *snapshot)
+{
+    return amount_of_bytes(snapshot_of(snapshot)->allocated.bytes, sums_of(snapshot, true));
+}
+
+static struct amount moment_existing_objects(const void *snapshot)
+{
+    return amount_exact(snapshot_of(snapshot)->existing.objects, AMOUNT_OBJECTS);
+}
+
+static struct amount moment_existing_bytes(const void *snapshot)
+{
+    return amount_exact(snapshot_of(snapshot)->existing.bytes, AMOUNT_BYTES);
+}
+
+#define IN_JSON(name, places)                                                                      \
+    {                                                                                              \
+#name, NULL, 0, TABLE_DIGITS, places, moment_##name, NULL                                  \
+    }
+
+static const struct table_column moment_columns[] = {
+    IN_JSON(live_samples, TABLE_SAMPLED_JSON),    IN_JSON(live_objects, TABLE_BOTH_JSONS),
+    IN_JSON(live_bytes, TABLE_BOTH_JSONS),        IN_JSON(allocated_samples, TABLE_SAMPLED_JSON),
+    IN_JSON(allocated_objects, TABLE_BOTH_JSONS), IN_JSON(allocated_bytes, TABLE_BOTH_JSONS),
+    IN_JSON(existing_objects, TABLE_JSON),        IN_JSON(existing_bytes, TABLE_JSON),
+};
 
 void heap_report_put_moment(const struct heap_report *report, const struct heap_snapshot *snapshot,
                             const char *key, struct json_output *json)
@@ -152,17 +203,13 @@ void heap_report_put_moment(const struct heap_report *report, const struct heap_
     json_number(json, "time_ns", snapshot->time_ns);
     json_number(json, "collections", snapshot->collections);
     death_dates_put_json(&snapshot->deaths, snapshot->unit, json);
-    if (snapshot->samples != NULL) {
-        put_moment_samples(report, snapshot, json);
-        json_end_object(json);
-        return;
-    }
-    json_number(json, "live_objects", snapshot->live.objects);
-    json_number(json, "live_bytes", snapshot->live.bytes);
-    json_number(json, "allocated_objects", snapshot->allocated.objects);
-    json_number(json, "allocated_bytes", snapshot->allocated.bytes);
-    json_number(json, "existing_objects", snapshot->existing.objects);
-    json_number(json, "existing_bytes", snapshot->existing.bytes);
+    if (snapshot->samples != NULL)
+        sampled_trace_put_json(json, report->path, snapshot->sample_interval_bytes);
+    const struct report_table table = {.columns = moment_columns,
+                                       .count = sizeof moment_columns / sizeof moment_columns[0],
+                                       .is_sampled = snapshot->samples != NULL,
+                                       .has_bounds_beside = true};
+    report_table_put_row(&table, snapshot, json);
     json_end_object(json);
 }
 

@@ -84,8 +84,9 @@ static void note_change(const struct heap_row *before, const struct heap_row *af
         change.after = allocated ? after->allocated : after->live;
     change.objects = (int64_t) (change.after.objects - change.before.objects);
     change.bytes = (int64_t) (change.after.bytes - change.before.bytes);
-    bool is_sampled = (before != NULL ? before : after)->samples != NULL;
-    if (is_sampled)
+    change.of_objects = amount_change(change.objects, AMOUNT_OBJECTS);
+    change.of_bytes = amount_change(change.bytes, AMOUNT_BYTES);
+    if ((before != NULL ? before : after)->samples != NULL)
         heap_samples_compare(before, after, allocated, is_reversed, &change);
     if (change.objects != 0 || change.bytes != 0)
         changes[(*count)++] = change;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "converter/base/estimates.h"
+#include "converter/base/amount.h"
 #include "converter/base/peak.h"
 #include "converter/heap/heap_sites.h"
 #include "converter/trace/death_dates.h"
@@ -98,13 +98,13 @@ void heap_snapshot_reset(struct heap_snapshot *snapshot);
 enum heap_axis { HEAP_BY_CLASS = 1, HEAP_BY_SITE = 2, HEAP_BY_THREAD = 4 };
 void heap_snapshot_fold(struct heap_snapshot *snapshot, unsigned axes);
 
-/* The difference between two snapshots, in two's complement. */
+/* The difference between two snapshots. */
 struct heap_change {
     struct heap_key key;
-    int64_t objects, bytes;
+    int64_t objects, bytes; /* in two's complement; of a sampled trace, of rounded estimates */
     struct heap_amount before, after;
-    struct estimate objects_estimate, bytes_estimate; /* of a sampled trace */
-    uint64_t samples;                                 /* that make the difference */
+    struct amount of_objects, of_bytes; /* the same, as it is shown */
+    uint64_t samples;                   /* of a sampled trace: that make the difference */
 };
 
 /* Computes the differences of all rows of both snapshots, allocated or live, unordered.  The

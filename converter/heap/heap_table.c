@@ -9,7 +9,7 @@
 #include "converter/base/csv_output.h"
 #include "converter/base/error_report.h"
 #include "converter/base/estimate_text.h"
-#include "converter/base/quantity.h"
+#include "converter/base/report_table.h"
 #include "converter/base/table_text.h"
 #include "converter/heap/heap_report.h"
 #include "converter/heap/heap_samples.h"
@@ -126,7 +126,13 @@ static void put_names_csv(const struct row_list *list, const struct heap_key *ke
         printf(",%" PRIu64, thread_of(report, key)->number);
 }
 
-/* ---- numbers: of one moment or of a difference, each of all objects or of samples ---- */
+/* ---- columns ---- */
+
+/* A row, as columns see it. */
+struct heap_line {
+    const struct row_list *list;
+    const struct heap_change *row;
+};
 
 static bool is_change(const struct row_list *list)
 {
@@ -138,98 +144,114 @@ static bool has_ages(const struct row_list *list)
     return !list->report->allocated && !list->report->is_import;
 }
 
-static struct quantity mean_age(const struct heap_amount *amount, enum time_unit unit)
+static const struct heap_change *row_of(const void *line)
 {
+    return ((const struct heap_line *) line)->row;
+}
+
+static struct amount heap_sample_count(const void *line)
+{
+    return amount_exact(row_of(line)->samples, AMOUNT_OBJECTS);
+}
+
+static struct amount heap_objects(const void *line)
+{
+    return row_of(line)->of_objects;
+}
+
+static struct amount heap_bytes(const void *line)
+{
+    return row_of(line)->of_bytes;
+}
+
+static struct amount heap_share(const void *user)
+{
+    const struct heap_line *line = user;
+    const struct heap_amount *total = heap_report_total(line->list->report, line->list->first);
+    return amount_real(heap_report_share(line->row->after.bytes, total->bytes), AMOUNT_PERCENT);
+}
+
+static struct amount heap_age(const void *user)
+{
+    const struct heap_line *line = user;
+    const struct heap_amount *amount = &line->row->after;
+    enum time_unit unit = line->list->first->unit;
     double age = amount->objects > 0 ? (double) amount->ages_us / (double) amount->objects : 0;
-    return quantity_of_time(time_of_age(age, unit), unit);
+    return amount_real(time_of_age(age, unit), amount_unit_of_times(unit));
 }
 
-/* Values near zero may be noise. */
-static bool is_noise(const struct heap_change *row)
+/* Whole microseconds. */
+static struct amount heap_age_ns(const void *user)
 {
-    return estimate_contains(row->bytes_estimate, 0);
+    const struct heap_line *line = user;
+    const struct heap_amount *amount = &line->row->after;
+    enum time_unit unit = line->list->first->unit;
+    if (amount->objects == 0)
+        return amount_none(amount_unit_of_times(unit));
+    return amount_exact(amount->ages_us / amount->objects * (unit == TIME_STEPS ? 1 : 1000),
+                        amount_unit_of_times(unit));
 }
 
-static void put_titles_text(const struct row_list *list)
+static struct amount heap_noise(const void *line)
 {
-    if (list->is_sampled)
-        printf("%8s" ESTIMATE_TITLES ESTIMATE_TITLES, "samples", "objects",
-               estimate_range_title(list->first->sampling), "bytes",
-               estimate_range_title(list->first->sampling));
-    else
-        printf(is_change(list) ? "%13s %15s" : "%12s %14s", "objects", "bytes");
+    return amount_flag(amount_is_noise(&row_of(line)->of_bytes));
+}
+
+static struct amount heap_after_objects(const void *line)
+{
+    return amount_exact(row_of(line)->after.objects, AMOUNT_OBJECTS);
+}
+
+static struct amount heap_after_bytes(const void *line)
+{
+    return amount_exact(row_of(line)->after.bytes, AMOUNT_BYTES);
+}
+
+#define SAMPLES                                                                                    \
+    {                                                                                              \
+        "samples", "samples", 8, TABLE_DIGITS, TABLE_OF_SAMPLES, heap_sample_count, NULL           \
+    }
+#define AMOUNTS                                                                                    \
+    SAMPLES, {"objects", "objects", 12, TABLE_RANGE, TABLE_EVERYWHERE, heap_objects, NULL},        \
+        {"bytes", "bytes", 14, TABLE_RANGE, TABLE_EVERYWHERE, heap_bytes, NULL},                   \
+    {                                                                                              \
+        NULL, "%", 6, TABLE_SCALED, TABLE_BOTH_TEXTS, heap_share, NULL                             \
+    }
+
+static const struct table_column columns_with_ages[] = {
+    AMOUNTS,
+    {NULL, "mean age", 9, TABLE_SCALED, TABLE_BOTH_TEXTS, heap_age, NULL},
+    {"mean_age_ns", NULL, 0, TABLE_DIGITS, TABLE_BOTH_JSONS, heap_age_ns, NULL},
+};
+
+static const struct table_column columns_without_ages[] = {
+    AMOUNTS, {NULL, "", 9, TABLE_BLANK, TABLE_BOTH_TEXTS, NULL, NULL}};
+
+static const struct table_column columns_of_changes[] = {
+    SAMPLES,
+    {"objects", "objects", 13, TABLE_RANGE, TABLE_EVERYWHERE, heap_objects, NULL},
+    {"bytes", "bytes", 15, TABLE_RANGE, TABLE_EVERYWHERE, heap_bytes, NULL},
+    {"noise", NULL, 0, TABLE_DIGITS, TABLE_SAMPLED_JSON, heap_noise, NULL},
+    {"after_objects", NULL, 0, TABLE_DIGITS, TABLE_BOTH_JSONS | TABLE_BOTH_CSVS, heap_after_objects,
+     NULL},
+    {"after_bytes", "then", 14, TABLE_DIGITS, TABLE_EVERYWHERE, heap_after_bytes, NULL},
+};
+
+#define SET_COLUMNS(table, of) ((table).columns = (of), (table).count = sizeof(of) / sizeof(of)[0])
+
+static struct report_table table_of(const struct row_list *list)
+{
+    struct report_table table = {
+        .is_sampled = list->is_sampled,
+        .has_bounds_beside = true,
+        .of_range = list->is_sampled ? estimate_range_title(list->first->sampling) : NULL};
     if (is_change(list))
-        printf(" %14s  ", "then");
+        SET_COLUMNS(table, columns_of_changes);
+    else if (has_ages(list))
+        SET_COLUMNS(table, columns_with_ages);
     else
-        printf(" %6s %9s  ", "%", has_ages(list) ? "mean age" : "");
-}
-
-static void put_numbers_text(const struct row_list *list, const struct heap_change *row)
-{
-    const struct heap_amount *amount = &row->after;
-    if (list->is_sampled) {
-        void (*print)(struct estimate) = is_change(list) ? estimate_print_change : estimate_print;
-        printf("%8" PRIu64, row->samples);
-        print(row->objects_estimate);
-        print(row->bytes_estimate);
-    } else if (is_change(list)) {
-        printf("%+13" PRId64 " %+15" PRId64, row->objects, row->bytes);
-    } else {
-        printf("%12" PRIu64 " %14" PRIu64, amount->objects, amount->bytes);
-    }
-    if (is_change(list))
-        printf(" %14" PRIu64 " %c", amount->bytes, list->is_sampled && is_noise(row) ? '~' : ' ');
-    else
-        printf(
-            " %6.1f %9s  ",
-            heap_report_share(amount->bytes, heap_report_total(list->report, list->first)->bytes),
-            has_ages(list) ? mean_age(amount, list->first->unit).text : "");
-}
-
-static void put_numbers_json(const struct row_list *list, const struct heap_change *row,
-                             struct json_output *json)
-{
-    const struct heap_amount *amount = &row->after;
-    if (list->is_sampled) {
-        void (*put)(struct json_output *, const char *, struct estimate) =
-            is_change(list) ? estimate_put_change : estimate_put_members;
-        json_number(json, "samples", row->samples);
-        put(json, "objects", row->objects_estimate);
-        put(json, "bytes", row->bytes_estimate);
-    } else if (is_change(list)) {
-        json_real(json, "objects", (double) row->objects);
-        json_real(json, "bytes", (double) row->bytes);
-    } else {
-        json_number(json, "objects", amount->objects);
-        json_number(json, "bytes", amount->bytes);
-    }
-    if (is_change(list)) {
-        if (list->is_sampled)
-            json_bool(json, "noise", is_noise(row));
-        json_number(json, "after_objects", amount->objects);
-        json_number(json, "after_bytes", amount->bytes);
-    } else if (has_ages(list) && amount->objects > 0) {
-        json_number(json, "mean_age_ns",
-                    amount->ages_us / amount->objects *
-                        (list->first->unit == TIME_STEPS ? 1 : 1000));
-    }
-}
-
-static void put_numbers_csv(const struct row_list *list, const struct heap_change *row)
-{
-    if (list->is_sampled) {
-        void (*put)(struct estimate) = is_change(list) ? estimate_put_change_csv : estimate_put_csv;
-        printf("%" PRIu64 ",", row->samples);
-        put(row->objects_estimate);
-        putchar(',');
-        put(row->bytes_estimate);
-    } else if (is_change(list)) {
-        printf("%" PRId64 ",%" PRId64, row->objects, row->bytes);
-    } else {
-        printf("%" PRIu64 ",%" PRIu64, row->after.objects, row->after.bytes);
-    }
-    if (is_change(list))
-        printf(",%" PRIu64 ",%" PRIu64, row->after.objects, row->after.bytes);
+        SET_COLUMNS(table, columns_without_ages);
+    return table;
 }
 
 /* ---- rows ---- */
@@ -251,24 +273,28 @@ static int by_bytes(const void *left, const void *right)
     return memcmp(&a->key, &b->key, sizeof a->key);
 }
 
-static void print_text(const struct row_list *list, size_t shown)
+/* A change that may be none stands behind a tilde. */
+static void print_text(const struct row_list *list, const struct report_table *table, size_t shown)
 {
     heap_report_put_head(list->report, list->first);
     if (is_change(list))
         heap_report_put_head(list->report, list->last);
     putchar('\n');
-    put_titles_text(list);
-    put_name_titles(list->report, "", ", ");
+    report_table_print_head(table, stdout);
+    put_name_titles(list->report, " ", ", ");
     putchar('\n');
     for (size_t i = 0; i < shown; i++) {
-        put_numbers_text(list, &list->rows[i]);
-        put_names_text(list, &list->rows[i].key);
+        const struct heap_change *row = &list->rows[i];
+        bool is_unsure = is_change(list) && list->is_sampled && amount_is_noise(&row->of_bytes);
+        report_table_print_row(table, &(struct heap_line){list, row}, stdout);
+        putchar(is_unsure ? '~' : ' ');
+        put_names_text(list, &row->key);
         putchar('\n');
     }
     table_print_rest(shown, list->count, rows_plural(list->report));
 }
 
-static void print_json(const struct row_list *list, size_t shown)
+static void print_json(const struct row_list *list, const struct report_table *table, size_t shown)
 {
     struct json_output json;
     heap_report_begin_json(list->report, &json);
@@ -278,7 +304,7 @@ static void print_json(const struct row_list *list, size_t shown)
     json_begin_array(&json, "rows");
     for (size_t i = 0; i < shown; i++) {
         json_begin_object(&json, NULL);
-        put_numbers_json(list, &list->rows[i], &json);
+        report_table_put_row(table, &(struct heap_line){list, &list->rows[i]}, &json);
         put_names_json(list->report, &list->rows[i].key, &json);
         json_end_object(&json);
     }
@@ -286,16 +312,13 @@ static void print_json(const struct row_list *list, size_t shown)
     json_close(&json);
 }
 
-static void print_csv(const struct row_list *list, size_t shown)
+static void print_csv(const struct row_list *list, const struct report_table *table, size_t shown)
 {
-    printf("%s%s",
-           list->is_sampled ? "samples,objects,objects_low,objects_high,bytes,bytes_low,bytes_high"
-                            : "objects,bytes",
-           is_change(list) ? ",after_objects,after_bytes" : "");
+    report_table_put_csv_head(table, stdout);
     put_name_titles(list->report, ",", ",");
     printf("\n");
     for (size_t i = 0; i < shown; i++) {
-        put_numbers_csv(list, &list->rows[i]);
+        report_table_put_csv_row(table, &(struct heap_line){list, &list->rows[i]}, stdout);
         put_names_csv(list, &list->rows[i].key);
         printf("\n");
     }
@@ -304,15 +327,16 @@ static void print_csv(const struct row_list *list, size_t shown)
 /* Sorts the rows, prints and frees them. */
 static void print_rows(struct row_list *list)
 {
+    const struct report_table table = table_of(list);
     size_t shown = table_shown(list->report->top, list->count);
     qsort(list->rows, list->count, sizeof *list->rows, by_bytes);
     class_twins_find(&list->twins, list->report->sites->names);
     if (list->report->form == HEAP_AS_TEXT)
-        print_text(list, shown);
+        print_text(list, &table, shown);
     else if (list->report->form == HEAP_AS_JSON)
-        print_json(list, shown);
+        print_json(list, &table, shown);
     else
-        print_csv(list, shown);
+        print_csv(list, &table, shown);
     class_twins_reset(&list->twins);
     free(list->rows);
 }
@@ -320,17 +344,16 @@ static void print_rows(struct row_list *list)
 static struct heap_change change_of(const struct heap_row *row, bool allocated)
 {
     const struct heap_amount *amount = allocated ? &row->allocated : &row->live;
-    struct heap_change out = {.key = row->key,
-                              .after = *amount,
-                              .objects = (int64_t) amount->objects,
-                              .bytes = (int64_t) amount->bytes};
-    if (row->samples != NULL) {
-        const struct sample_sums *sums = allocated ? &row->samples->allocated : &row->samples->live;
-        out.samples = sums->samples;
-        out.objects_estimate = estimate_objects(sums);
-        out.bytes_estimate = estimate_bytes(sums);
-    }
-    return out;
+    const struct sample_sums *sums = row->samples == NULL ? NULL
+                                     : allocated          ? &row->samples->allocated
+                                                          : &row->samples->live;
+    return (struct heap_change){.key = row->key,
+                                .after = *amount,
+                                .objects = (int64_t) amount->objects,
+                                .bytes = (int64_t) amount->bytes,
+                                .of_objects = amount_of_objects(amount->objects, sums),
+                                .of_bytes = amount_of_bytes(amount->bytes, sums),
+                                .samples = sums != NULL ? sums->samples : 0};
 }
 
 /* The rows of a sampled trace have what their classes say of sizes. */

@@ -30,7 +30,8 @@ static struct quantity time_of(const struct statistics *statistics, double ns)
 /* Formats a lifetime in the selected unit. */
 static struct quantity lifetime(const struct statistics *statistics, double value)
 {
-    return statistics->lifetimes_in_bytes ? quantity_of_bytes(value) : time_of(statistics, value);
+    return statistics->lifetimes_in_bytes ? quantity_of_bytes(value)
+                                          : quantity_of_time(value, statistics->unit);
 }
 
 static void print_time(const struct statistics *statistics)

@@ -513,8 +513,7 @@ static struct report_table table_by(const struct statistics *statistics, enum st
         .columns = axes[axis].columns,
         .count = axes[axis].column_count,
         .is_sampled = is_sampled,
-        .of_range = is_sampled ? estimate_range_title(statistics->weights.sampling) : NULL,
-        .name_title = axes[axis].name_title};
+        .of_range = is_sampled ? estimate_range_title(statistics->weights.sampling) : NULL};
 }
 
 static struct table_row row_by(const struct statistics *statistics, enum statistics_axis axis,
@@ -532,10 +531,12 @@ bool statistics_print_table(const struct statistics_report *report, enum statist
     if (ranking.count > 0) {
         putchar('\n');
         report_table_print_head(&table, stdout);
+        printf(" %s\n", axes[axis].name_title);
     }
     for (size_t i = 0; i < ranking.shown; i++) {
         const struct table_row row = row_by(report->statistics, axis, ranking.rows[i].id);
         report_table_print_row(&table, &row, stdout);
+        putchar(' ');
         axes[axis].print_name(row.statistics, row.id);
         putchar('\n');
     }

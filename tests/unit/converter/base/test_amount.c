@@ -70,9 +70,27 @@ static void test_states(void)
                         mean = amount_real(1500.25, AMOUNT_NS);
     CU_ASSERT_STRING_EQUAL(amount_digits(&lost).text, "-");
     CU_ASSERT_STRING_EQUAL(amount_scaled(&none).text, "-");
-    CU_ASSERT_STRING_EQUAL(amount_scaled(&steps).text, "1,500");
+    CU_ASSERT_STRING_EQUAL(amount_scaled(&steps).text, "1,500 steps");
     CU_ASSERT_STRING_EQUAL(amount_scaled(&time).text, "1.50 us");
     CU_ASSERT_STRING_EQUAL(amount_scaled(&mean).text, "1.50 us");
+}
+
+/* A change has a sign, and a bound of its interval may be infinite. */
+static void test_changes(void)
+{
+    struct sample_sums some = samples_of(10, 100), more = samples_of(1000, 100);
+    some.is_one_size = more.is_one_size = true;
+    const struct amount fewer = amount_change(-7, AMOUNT_OBJECTS),
+                        grown = amount_estimated_change(estimate_objects(&more),
+                                                        estimate_objects(&some), AMOUNT_OBJECTS),
+                        same = amount_estimated_change(estimate_objects(&some),
+                                                       estimate_objects(&some), AMOUNT_OBJECTS);
+    CU_ASSERT_STRING_EQUAL(amount_digits(&fewer).text, "-7");
+    CU_ASSERT_FALSE(fewer.is_estimate);
+    CU_ASSERT_STRING_EQUAL(amount_digits(&grown).text, "+10403");
+    CU_ASSERT_FALSE(amount_is_noise(&grown));
+    CU_ASSERT_STRING_EQUAL(amount_digits(&same).text, "+0");
+    CU_ASSERT(amount_is_noise(&same));
 }
 
 /* ---- tables ---- */
@@ -99,13 +117,15 @@ static const char lives[] = "lives";
 
 static const struct table_column columns[] = {
     {"objects", "objects", 8, TABLE_RANGE, TABLE_EVERYWHERE, count_of, NULL},
-    {"hidden", NULL, 0, TABLE_DIGITS, TABLE_SAMPLED_JSON, count_of, NULL},
+    {"hidden", NULL, 0, TABLE_DIGITS, TABLE_SAMPLED_JSON | TABLE_CSV, count_of, NULL},
     {"mean", "life", 8, TABLE_SCALED, TABLE_TEXT | TABLE_JSON, life_of, lives},
     {"most", NULL, 0, TABLE_SCALED, TABLE_JSON, life_of, lives},
 };
 
+enum form { AS_TEXT, AS_JSON, AS_CSV };
+
 /* Returns what is printed of a row, which the caller frees. */
-static char *printed(const struct report_table *table, const struct row *row, bool as_json)
+static char *printed(const struct report_table *table, const struct row *row, enum form form)
 {
     char *text = NULL;
     size_t length;
@@ -114,22 +134,27 @@ static char *printed(const struct report_table *table, const struct row *row, bo
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
     json_init(&json, out);
     json.is_compact = true;
-    if (as_json) {
+    if (form == AS_CSV) {
+        report_table_put_csv_head(table, out);
+        fputc('\n', out);
+        report_table_put_csv_row(table, row, out);
+    } else if (form == AS_JSON) {
         json_begin_object(&json, NULL);
         report_table_put_row(table, row, &json);
         json_end_object(&json);
     } else {
         report_table_print_head(table, out);
+        fputc('\n', out);
         report_table_print_row(table, row, out);
     }
     fclose(out);
     return text;
 }
 
-static void expect(const struct report_table *table, const struct row *row, bool as_json,
+static void expect(const struct report_table *table, const struct row *row, enum form form,
                    const char *wanted)
 {
-    char *text = printed(table, row, as_json);
+    char *text = printed(table, row, form);
     CU_ASSERT_STRING_EQUAL(text, wanted);
     if (strcmp(text, wanted) != 0)
         printf("\n<%s>\n", text);
@@ -138,29 +163,43 @@ static void expect(const struct report_table *table, const struct row *row, bool
 
 static void test_table(void)
 {
-    const struct report_table table = {columns, 4, false, NULL, "name"};
+    const struct report_table table = {.columns = columns, .count = 4};
     const struct row row = {12, NULL, true}, bare = {0, NULL, false};
-    expect(&table, &row, false, " objects     life  name\n      12     2 ns  ");
-    expect(&table, &bare, false, " objects     life  name\n       0        -  ");
-    expect(&table, &row, true, "{\"objects\":12,\"lives\":{\"mean\":2.5,\"most\":2.5}}");
-    expect(&table, &bare, true, "{\"objects\":0}");
+    expect(&table, &row, AS_TEXT, " objects     life \n      12     2 ns ");
+    expect(&table, &bare, AS_TEXT, " objects     life \n       0        - ");
+    expect(&table, &row, AS_JSON, "{\"objects\":12,\"lives\":{\"mean\":2.5,\"most\":2.5}}");
+    expect(&table, &bare, AS_JSON, "{\"objects\":0}");
+    expect(&table, &row, AS_CSV, "objects,hidden\n12,12");
 }
 
 static void test_sampled_table(void)
 {
-    const struct report_table table = {columns, 4, true, "(95 %)", "name"};
+    const struct report_table table = {
+        .columns = columns, .count = 4, .is_sampled = true, .of_range = "(95 %)"};
     struct sample_sums some = samples_of(1, 100000);
     const struct sample_sums nothing = {.samples = 0};
     some.is_one_size = true; /* one that is always sampled */
     const struct row sure = {1, &some, true}, unseen = {0, &nothing, false};
-    expect(&table, &sure, false,
-           "     objects (95 %)                     name\n"
-           "           1 1..1                       ");
-    expect(&table, &unseen, false,
-           "     objects (95 %)                     name\n"
-           "           - -                          ");
-    expect(&table, &unseen, true,
+    expect(&table, &sure, AS_TEXT,
+           "     objects (95 %)                    \n"
+           "           1 1..1                      ");
+    expect(&table, &unseen, AS_TEXT,
+           "     objects (95 %)                    \n"
+           "           - -                         ");
+    expect(&table, &unseen, AS_JSON,
            "{\"objects\":{\"estimate\":0,\"low\":0},\"hidden\":{\"estimate\":0,\"low\":0}}");
+    expect(&table, &sure, AS_CSV, "objects,objects_low,objects_high\n1,1,1");
+    expect(&table, &unseen, AS_CSV, "objects,objects_low,objects_high\n0,0,");
+}
+
+static void test_bounds_beside(void)
+{
+    const struct report_table table = {
+        .columns = columns, .count = 1, .is_sampled = true, .has_bounds_beside = true};
+    struct sample_sums some = samples_of(1, 100000);
+    some.is_one_size = true;
+    const struct row sure = {1, &some, true};
+    expect(&table, &sure, AS_JSON, "{\"objects\":1,\"objects_low\":1,\"objects_high\":1}");
 }
 
 void add_suite(void)
@@ -169,6 +208,8 @@ void add_suite(void)
     CU_add_test(suite, "exact numbers", test_exact);
     CU_add_test(suite, "estimates", test_estimated);
     CU_add_test(suite, "not recorded, none, no clock", test_states);
+    CU_add_test(suite, "changes", test_changes);
     CU_add_test(suite, "a table", test_table);
     CU_add_test(suite, "a table of samples", test_sampled_table);
+    CU_add_test(suite, "bounds beside their value", test_bounds_beside);
 }

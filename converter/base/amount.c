@@ -8,8 +8,6 @@
 
 #include "converter/base/estimate_text.h"
 
-#define RANGE_FORMAT "%12s %-25s"
-
 /* Rounds a value of either sign. */
 static int64_t whole_signed(double value)
 {
@@ -53,12 +51,19 @@ struct amount amount_flag(bool is_set)
     return (struct amount){.whole = is_set, .is_flag = true};
 }
 
-struct amount amount_estimated_change(struct estimate after, struct estimate before,
-                                      enum amount_unit unit)
+struct amount amount_real_change(double change, enum amount_unit unit)
 {
-    const struct estimate range = estimate_difference(after, before);
-    return (struct amount){.range = range,
-                           .whole = (uint64_t) whole_signed(range.value),
+    return (struct amount){.range = estimate_exactly(change),
+                           .whole = (uint64_t) whole_signed(change),
+                           .unit = unit,
+                           .is_real = true,
+                           .is_change = true};
+}
+
+struct amount amount_estimated_change(struct estimate change, enum amount_unit unit)
+{
+    return (struct amount){.range = change,
+                           .whole = (uint64_t) whole_signed(change.value),
                            .unit = unit,
                            .is_estimate = true,
                            .is_change = true};
@@ -99,9 +104,15 @@ struct quantity amount_digits(const struct amount *amount)
     return out;
 }
 
+static struct quantity decimals_of(double value, int decimals)
+{
+    struct quantity out;
+    snprintf(out.text, sizeof out.text, "%.*f", decimals, value);
+    return out;
+}
+
 static struct quantity scaled(double value, enum amount_unit unit)
 {
-    struct quantity percent;
     switch (unit) {
     case AMOUNT_BYTES:
         return quantity_of_bytes(value);
@@ -110,31 +121,60 @@ static struct quantity scaled(double value, enum amount_unit unit)
     case AMOUNT_STEPS:
         return quantity_of_time(value, TIME_STEPS);
     case AMOUNT_PERCENT:
-        snprintf(percent.text, sizeof percent.text, "%.1f", value);
-        return percent;
+        return decimals_of(value, 1);
+    case AMOUNT_FIT:
+        return decimals_of(value, 2);
     default:
         return quantity_of_count(estimate_whole(value));
     }
 }
 
+/* A change has a sign: "+1.00 KiB". */
+static struct quantity scaled_as(const struct amount *amount, double value)
+{
+    if (!amount->is_change)
+        return scaled(value, amount->unit);
+    struct quantity size = scaled(fabs(value), amount->unit), out;
+    snprintf(out.text, sizeof out.text, "%s%.30s", value < 0 ? "-" : "+", size.text);
+    return out;
+}
+
 struct quantity amount_scaled(const struct amount *amount)
 {
-    return is_shown(amount) ? scaled(amount->range.value, amount->unit) : (struct quantity){"-"};
+    if (amount->is_unsure)
+        return (struct quantity){"~"};
+    return is_shown(amount) ? scaled_as(amount, amount->range.value) : (struct quantity){"-"};
 }
 
-void amount_print_range_title(const char *title, const char *of_range, FILE *out)
+static struct quantity digits_as(const struct amount *amount, double value)
 {
-    fprintf(out, RANGE_FORMAT, title, of_range);
+    struct quantity out;
+    snprintf(out.text, sizeof out.text, amount->is_change ? "%+" PRId64 : "%" PRId64,
+             whole_signed(value));
+    return out;
 }
 
-void amount_print_range(const struct amount *amount, FILE *out)
+#define VALUE_WIDTH 12
+/* Of the interval. */
+static int range_width(bool is_scaled)
 {
-    char range[64] = "-";
+    return is_scaled ? 24 : 25;
+}
+
+void amount_print_range_title(const char *title, const char *of_range, bool is_scaled, FILE *out)
+{
+    fprintf(out, "%*s %-*s", VALUE_WIDTH, title, range_width(is_scaled), of_range);
+}
+
+void amount_print_range(const struct amount *amount, bool is_scaled, FILE *out)
+{
+    struct quantity (*text_of)(const struct amount *, double) = is_scaled ? scaled_as : digits_as;
+    char range[2 * sizeof(struct quantity) + 2] = "-";
     if (is_shown(amount))
-        snprintf(range, sizeof range,
-                 amount->is_change ? "%+" PRId64 "..%+" PRId64 : "%" PRId64 "..%" PRId64,
-                 whole_signed(amount->range.low), whole_signed(amount->range.high));
-    fprintf(out, RANGE_FORMAT, amount_digits(amount).text, range);
+        snprintf(range, sizeof range, "%s..%s", text_of(amount, amount->range.low).text,
+                 text_of(amount, amount->range.high).text);
+    fprintf(out, "%*s %-*s", VALUE_WIDTH, (is_scaled ? amount_scaled : amount_digits)(amount).text,
+            range_width(is_scaled), range);
 }
 
 void amount_pair_text(const struct amount *objects, const struct amount *bytes,

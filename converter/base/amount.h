@@ -19,7 +19,14 @@
 #include "converter/base/quantity.h"
 #include "format/json/json_output.h"
 
-enum amount_unit { AMOUNT_OBJECTS, AMOUNT_BYTES, AMOUNT_NS, AMOUNT_STEPS, AMOUNT_PERCENT };
+enum amount_unit {
+    AMOUNT_OBJECTS,
+    AMOUNT_BYTES,
+    AMOUNT_NS,
+    AMOUNT_STEPS,
+    AMOUNT_PERCENT,
+    AMOUNT_FIT
+};
 
 enum amount_state {
     AMOUNT_KNOWN,
@@ -36,6 +43,7 @@ struct amount {
     bool is_real;   /* exact, but not whole: a mean or a percentile */
     bool is_change; /* has a sign: the difference of two numbers */
     bool is_flag;   /* 0 or 1: false or true in JSON */
+    bool is_unsure; /* a change that may be none: text has "~" in its place */
 };
 
 struct amount amount_exact(uint64_t value, enum amount_unit unit);
@@ -44,9 +52,8 @@ struct amount amount_estimated(struct estimate range, enum amount_unit unit);
 struct amount amount_none(enum amount_unit unit);
 struct amount amount_change(int64_t change, enum amount_unit unit);
 struct amount amount_flag(bool is_set);
-/* Returns the change from independent estimates to others (estimate_difference()). */
-struct amount amount_estimated_change(struct estimate after, struct estimate before,
-                                      enum amount_unit unit);
+struct amount amount_estimated_change(struct estimate change, enum amount_unit unit);
+struct amount amount_real_change(double change, enum amount_unit unit);
 /* Returns whether an estimated change may be none at all: its interval contains 0. */
 static inline bool amount_is_noise(const struct amount *change)
 {
@@ -68,10 +75,10 @@ static inline enum amount_unit amount_unit_of_times(enum time_unit unit)
  * its unit ("1.50 KiB"). */
 struct quantity amount_digits(const struct amount *amount);
 struct quantity amount_scaled(const struct amount *amount);
-/* Prints the digits of the value and of its interval, 38 characters wide; and the title
- * of such a column, with what stands for ranges (estimate_range_title()). */
-void amount_print_range(const struct amount *amount, FILE *out);
-void amount_print_range_title(const char *title, const char *of_range, FILE *out);
+/* Print the value and its interval, both as digits or both scaled, and the title of such a column;
+ * `of_range` stands for the interval (estimate_range_title()). */
+void amount_print_range(const struct amount *amount, bool is_scaled, FILE *out);
+void amount_print_range_title(const char *title, const char *of_range, bool is_scaled, FILE *out);
 #define AMOUNT_PAIR_TEXT 256u
 /* Writes "7 objects, 1.00 KiB", "7 objects (2 to 18), 1.00 KiB (300 B to 2.50 KiB)" or "no
  * sample". */

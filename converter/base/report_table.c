@@ -10,10 +10,14 @@ static bool column_is_in(const struct report_table *table, const struct table_co
 
 static bool has_range(const struct report_table *table, const struct table_column *column)
 {
-    return table->is_sampled && column->look == TABLE_RANGE;
+    return table->is_sampled && (column->look == TABLE_RANGE || column->look == TABLE_SCALED_RANGE);
 }
 
-/* Columns are separated by a space, the name by two. */
+static bool is_scaled(const struct table_column *column)
+{
+    return column->look == TABLE_SCALED || column->look == TABLE_SCALED_RANGE;
+}
+
 void report_table_print_head(const struct report_table *table, FILE *out)
 {
     for (size_t i = 0; i < table->count; i++) {
@@ -21,7 +25,7 @@ void report_table_print_head(const struct report_table *table, FILE *out)
         if (!column_is_in(table, column, TABLE_TEXT, TABLE_SAMPLED_TEXT))
             continue;
         if (has_range(table, column))
-            amount_print_range_title(column->title, table->of_range, out);
+            amount_print_range_title(column->title, table->of_range, is_scaled(column), out);
         else
             fprintf(out, "%*s", column->width, column->title);
         fputc(' ', out);
@@ -32,10 +36,10 @@ static void print_cell(const struct report_table *table, const struct table_colu
                        const struct amount *amount, FILE *out)
 {
     if (has_range(table, column))
-        amount_print_range(amount, out);
+        amount_print_range(amount, is_scaled(column), out);
     else
         fprintf(out, "%*s", column->width,
-                (column->look == TABLE_SCALED ? amount_scaled : amount_digits)(amount).text);
+                (is_scaled(column) ? amount_scaled : amount_digits)(amount).text);
     fputc(' ', out);
 }
 

@@ -30,8 +30,9 @@ enum table_place {
 enum table_look {
     TABLE_DIGITS,
     TABLE_SCALED, /* with a unit: "1.50 ms" */
-    TABLE_RANGE,  /* of estimates: digits with their interval, in a column of its own width */
-    TABLE_BLANK   /* nothing, in the place of a column that other tables have */
+    TABLE_RANGE,  /* of estimates: with their interval, in a column of its own width */
+    TABLE_SCALED_RANGE,
+    TABLE_BLANK /* nothing, in the place of a column that other tables have */
 };
 
 struct table_column {

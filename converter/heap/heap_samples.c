@@ -205,8 +205,8 @@ void heap_samples_compare(const struct heap_row *before, const struct heap_row *
     struct sample_sums added =
         sample_sums_without(allocated ? &new->allocated : &new->live, &shared);
     change->samples = gone.samples + added.samples;
-    change->of_objects =
-        amount_estimated_change(estimate_objects(&added), estimate_objects(&gone), AMOUNT_OBJECTS);
-    change->of_bytes =
-        amount_estimated_change(estimate_bytes(&added), estimate_bytes(&gone), AMOUNT_BYTES);
+    change->of_objects = amount_estimated_change(
+        estimate_difference(estimate_objects(&added), estimate_objects(&gone)), AMOUNT_OBJECTS);
+    change->of_bytes = amount_estimated_change(
+        estimate_difference(estimate_bytes(&added), estimate_bytes(&gone)), AMOUNT_BYTES);
 }

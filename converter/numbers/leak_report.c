@@ -5,10 +5,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "converter/base/error_report.h"
 #include "converter/base/estimate_text.h"
 #include "converter/base/quantity.h"
+#include "converter/base/report_table.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/base/table_text.h"
 #include "converter/numbers/compare_report.h"
@@ -97,16 +99,30 @@ static bool is_sampled(const struct leak_report *report)
     return report->tracker->heap.samples.weights.interval_bytes != 0;
 }
 
+/* Objects and their bytes; of a sampled trace, what samples stand for. */
+struct leak_amounts {
+    uint64_t samples;
+    struct amount objects, bytes;
+};
+
+static struct leak_amounts amounts_of(const struct leak_report *report,
+                                      const struct heap_amount *amount,
+                                      const struct sample_sums *samples)
+{
+    if (!is_sampled(report))
+        samples = NULL;
+    return (struct leak_amounts){samples != NULL ? samples->samples : 0,
+                                 amount_of_objects(amount->objects, samples),
+                                 amount_of_bytes(amount->bytes, samples)};
+}
+
 static void print_amount(const struct leak_report *report, const char *what,
                          const struct heap_amount *amount, const struct sample_sums *samples)
 {
-    if (is_sampled(report)) {
-        printf("%-10s", what);
-        estimate_print_amount(samples);
-        return;
-    }
-    printf("%-10s%s object%s, %s", what, quantity_of_count(amount->objects).text,
-           plural(amount->objects), quantity_of_bytes((double) amount->bytes).text);
+    const struct leak_amounts amounts = amounts_of(report, amount, samples);
+    char text[AMOUNT_PAIR_TEXT];
+    amount_pair_text(&amounts.objects, &amounts.bytes, text);
+    printf("%-10s%s", what, text);
 }
 
 static void print_head(const struct leak_report *report)
@@ -167,57 +183,135 @@ static void print_curve(const struct leak_report *report, const struct leak_row 
     printf("%*s|", count > 0 ? 0 : (int) DRAWN, "");
 }
 
-static double mean_age(const struct leak_report *report, const struct leak_row *row)
+/* ---- columns ---- */
+
+/* A row, as columns see it. */
+struct leak_line {
+    const struct leak_report *report;
+    const struct leak_row *row;
+    struct leak_amounts old;
+};
+
+static struct leak_line line_of(const struct leak_report *report, const struct leak_row *row)
 {
-    return time_of_age((double) row->old.ages_us / (double) row->old.objects,
-                       report->tracker->heap.unit);
+    struct step_bytes class = {.length = 0};
+    if ((report->axes & HEAP_BY_CLASS) != 0)
+        class = trace_class_of(report->tracker->heap.sites.names, row->key.class_id)->name;
+    const struct sample_sums old = sample_sums_of_class(row->old_samples, class);
+    return (struct leak_line){report, row, amounts_of(report, &row->old, &old)};
 }
 
-/* Writes "+1.00 KiB". */
-static struct quantity signed_bytes(double bytes)
+static const struct leak_row *row_of(const void *line)
 {
-    struct quantity size = quantity_of_bytes(bytes < 0 ? -bytes : bytes), out;
-    snprintf(out.text, sizeof out.text, "%s%.30s", bytes < 0 ? "-" : "+", size.text);
-    return out;
+    return ((const struct leak_line *) line)->row;
 }
 
-#define RANGE_WIDTH 24
-
-static void print_estimates(const struct leak_report *report, const struct leak_row *row)
+static struct amount leak_samples(const void *line)
 {
-    struct estimate bytes = estimate_bytes(&row->old_samples);
-    char range[2 * sizeof(struct quantity) + 4];
-    snprintf(range, sizeof range, "%s..%s", quantity_of_bytes(bytes.low).text,
-             quantity_of_bytes(bytes.high).text);
-    printf("%8" PRIu64 " %12" PRIu64 " %12s %-*s", row->old_samples.samples, row->old.objects,
-           quantity_of_bytes(bytes.value).text, RANGE_WIDTH, range);
-    if (report->tracker->sample_count < LEAK_LINE_LEAST)
-        snprintf(range, sizeof range, "-");
-    else
-        snprintf(range, sizeof range, "%s..%s", signed_bytes(row->growth.low).text,
-                 signed_bytes(row->growth.high).text);
-    printf(" %12s %-*s ", row->rank > 0 ? signed_bytes(row->slope).text : "~", RANGE_WIDTH, range);
+    return amount_exact(((const struct leak_line *) line)->old.samples, AMOUNT_OBJECTS);
+}
+
+static struct amount leak_objects(const void *line)
+{
+    return ((const struct leak_line *) line)->old.objects;
+}
+
+static struct amount leak_bytes(const void *line)
+{
+    return ((const struct leak_line *) line)->old.bytes;
+}
+
+/* Too few collections have no line. */
+static struct amount of_line(const void *line, struct amount amount)
+{
+    const struct leak_report *report = ((const struct leak_line *) line)->report;
+    return report->tracker->sample_count < LEAK_LINE_LEAST ? amount_not_recorded(amount) : amount;
+}
+
+static struct amount leak_growth(const void *user)
+{
+    const struct leak_line *line = user;
+    enum amount_unit unit = grows_in_bytes(line->report) ? AMOUNT_BYTES : AMOUNT_OBJECTS;
+    if (!is_sampled(line->report))
+        return of_line(line, amount_real_change(line->row->slope, unit));
+    struct amount growth = amount_estimated_change(line->row->growth, unit);
+    growth.is_unsure = line->row->rank <= 0;
+    return of_line(line, growth);
+}
+
+static struct amount leak_noise(const void *line)
+{
+    return amount_flag(row_of(line)->rank <= 0);
+}
+
+static struct amount leak_age(const void *user)
+{
+    const struct leak_line *line = user;
+    const struct heap_amount *old = &line->row->old;
+    enum time_unit unit = line->report->tracker->heap.unit;
+    return amount_real(time_of_age((double) old->ages_us / (double) old->objects, unit),
+                       amount_unit_of_times(unit));
+}
+
+static struct amount leak_end_objects(const void *line)
+{
+    return amount_exact(row_of(line)->at_end.objects, AMOUNT_OBJECTS);
+}
+
+static struct amount leak_end_bytes(const void *line)
+{
+    return amount_exact(row_of(line)->at_end.bytes, AMOUNT_BYTES);
+}
+
+static struct amount leak_fit(const void *line)
+{
+    return of_line(line, amount_real(row_of(line)->fit, AMOUNT_FIT));
+}
+
+#define OF_SAMPLES (TABLE_SAMPLED_TEXT | TABLE_SAMPLED_JSON)
+#define OF_ALL (TABLE_TEXT | TABLE_JSON)
+#define GROWTH(look, places)                                                                       \
+    {                                                                                              \
+        "growth_bytes_per_collection", "growth / gc", 12, look, places, leak_growth, NULL          \
+    }
+
+/* The second is of survivors, or of older objects. */
+static const struct table_column leak_columns[] = {
+    {"samples", "samples", 8, TABLE_DIGITS, OF_SAMPLES, leak_samples, NULL},
+    {"objects", "survivors", 10, TABLE_DIGITS, OF_ALL | TABLE_SAMPLED_JSON, leak_objects, NULL},
+    {NULL, "objects", 12, TABLE_DIGITS, TABLE_SAMPLED_TEXT, leak_objects, NULL},
+    {"bytes", "bytes", 12, TABLE_SCALED_RANGE, OF_ALL | OF_SAMPLES, leak_bytes, NULL},
+    GROWTH(TABLE_SCALED_RANGE, OF_SAMPLES),
+    {"noise", NULL, 0, TABLE_DIGITS, TABLE_SAMPLED_JSON, leak_noise, NULL},
+    {"mean_age_ns", NULL, 0, TABLE_SCALED, TABLE_BOTH_JSONS, leak_age, NULL},
+    {"at_end_objects", NULL, 0, TABLE_DIGITS, TABLE_JSON, leak_end_objects, NULL},
+    {"at_end_bytes", "all at end", 12, TABLE_SCALED, OF_ALL, leak_end_bytes, NULL},
+    GROWTH(TABLE_SCALED, OF_ALL),
+    {"fit", "fit", 5, TABLE_SCALED, OF_ALL | TABLE_SAMPLED_JSON, leak_fit, NULL},
+    {NULL, "mean age", 9, TABLE_SCALED, TABLE_BOTH_TEXTS, leak_age, NULL},
+};
+
+#define LEAK_COLUMNS (sizeof leak_columns / sizeof leak_columns[0])
+
+static struct report_table table_of(const struct leak_report *report)
+{
+    return (struct report_table){
+        .columns = leak_columns,
+        .count = LEAK_COLUMNS,
+        .is_sampled = is_sampled(report),
+        .has_bounds_beside = true,
+        .of_range = is_sampled(report)
+                        ? estimate_range_title(report->tracker->heap.samples.weights.sampling)
+                        : NULL};
 }
 
 static void print_row(const struct leak_report *report, const struct class_twins *twins,
                       const struct leak_row *row)
 {
-    bool has_line = report->tracker->sample_count >= LEAK_LINE_LEAST;
-    char growth[48] = "-", fit[16] = "-";
-    if (has_line) {
-        if (grows_in_bytes(report))
-            snprintf(growth, sizeof growth, "%s", signed_bytes(row->slope).text);
-        else
-            snprintf(growth, sizeof growth, "%+.0f", row->slope);
-        snprintf(fit, sizeof fit, "%.2f", row->fit);
-    }
-    if (is_sampled(report))
-        print_estimates(report, row);
-    else
-        printf("%10" PRIu64 " %12s %12s %12s %5s ", row->old.objects,
-               quantity_of_bytes((double) row->old.bytes).text,
-               quantity_of_bytes((double) row->at_end.bytes).text, growth, fit);
-    printf("%9s  ", quantity_of_time(mean_age(report, row), report->tracker->heap.unit).text);
+    const struct report_table table = table_of(report);
+    const struct leak_line line = line_of(report, row);
+    report_table_print_row(&table, &line, stdout);
+    putchar(' ');
     print_curve(report, row);
     printf("  ");
     if ((report->axes & HEAP_BY_CLASS) != 0)
@@ -232,15 +326,15 @@ static void print_row(const struct leak_report *report, const struct class_twins
 
 static void print_titles(const struct leak_report *report)
 {
+    struct table_column columns[LEAK_COLUMNS];
+    struct report_table table = table_of(report);
+    memcpy(columns, leak_columns, sizeof columns);
+    if (report->is_older)
+        columns[1].title = "older";
+    table.columns = columns;
     putchar('\n');
-    if (is_sampled(report))
-        printf("%8s %12s %12s %-*s %12s %-*s ", "samples", "objects", "bytes", RANGE_WIDTH,
-               estimate_range_title(report->tracker->heap.samples.weights.sampling), "growth / gc",
-               RANGE_WIDTH, estimate_range_title(report->tracker->heap.samples.weights.sampling));
-    else
-        printf("%10s %12s %12s %12s %5s ", report->is_older ? "older" : "survivors", "bytes",
-               "all at end", "growth / gc", "fit");
-    printf("%9s  %-18s  %s\n", "mean age", "after collections",
+    report_table_print_head(&table, stdout);
+    printf(" %-18s  %s\n", "after collections",
            report->axes == HEAP_BY_CLASS  ? "class"
            : report->axes == HEAP_BY_SITE ? "site"
                                           : "class, site");
@@ -266,25 +360,15 @@ void leak_print_text(const struct leak_report *report)
 
 /* ---- JSON ---- */
 
-/* Puts members of the object that was begun. */
-static void put_members(struct json_output *json, const struct leak_report *report,
-                        const struct heap_amount *amount, const struct sample_sums *samples)
-{
-    if (is_sampled(report)) {
-        json_number(json, "samples", samples->samples);
-        estimate_put_members(json, "objects", estimate_objects(samples));
-        estimate_put_members(json, "bytes", estimate_bytes(samples));
-    } else {
-        json_number(json, "objects", amount->objects);
-        json_number(json, "bytes", amount->bytes);
-    }
-}
-
 static void put_amount(struct json_output *json, const struct leak_report *report, const char *key,
                        const struct heap_amount *amount, const struct sample_sums *samples)
 {
+    const struct leak_amounts amounts = amounts_of(report, amount, samples);
     json_begin_object(json, key);
-    put_members(json, report, amount, samples);
+    if (is_sampled(report))
+        json_number(json, "samples", amounts.samples);
+    amount_put_members(&amounts.objects, "objects", json);
+    amount_put_members(&amounts.bytes, "bytes", json);
     json_end_object(json);
 }
 
@@ -292,23 +376,10 @@ static void put_row(struct json_output *json, const struct leak_report *report,
                     const struct leak_row *row)
 {
     const struct heap_sites *sites = &report->tracker->heap.sites;
+    const struct report_table table = table_of(report);
+    const struct leak_line line = line_of(report, row);
     json_begin_object(json, NULL);
-    struct step_bytes class = (report->axes & HEAP_BY_CLASS) == 0
-                                  ? (struct step_bytes){.length = 0}
-                                  : trace_class_of(sites->names, row->key.class_id)->name;
-    const struct sample_sums old = sample_sums_of_class(row->old_samples, class);
-    put_members(json, report, &row->old, &old);
-    if (is_sampled(report)) {
-        estimate_put_change(json, "growth_bytes_per_collection", row->growth);
-        json_bool(json, "noise", row->rank <= 0);
-    }
-    json_real(json, "mean_age_ns", mean_age(report, row));
-    if (!is_sampled(report)) {
-        json_number(json, "at_end_objects", row->at_end.objects);
-        json_number(json, "at_end_bytes", row->at_end.bytes);
-        json_real(json, "growth_bytes_per_collection", row->slope);
-    }
-    json_real(json, "fit", row->fit);
+    report_table_put_row(&table, &line, json);
     if ((report->axes & HEAP_BY_CLASS) != 0) {
         const struct trace_class *of = trace_class_of(sites->names, row->key.class_id);
         json_bytes(json, "class", of->name);

@@ -81,16 +81,22 @@ static void test_changes(void)
     struct sample_sums some = samples_of(10, 100), more = samples_of(1000, 100);
     some.is_one_size = more.is_one_size = true;
     const struct amount fewer = amount_change(-7, AMOUNT_OBJECTS),
-                        grown = amount_estimated_change(estimate_objects(&more),
-                                                        estimate_objects(&some), AMOUNT_OBJECTS),
-                        same = amount_estimated_change(estimate_objects(&some),
-                                                       estimate_objects(&some), AMOUNT_OBJECTS);
+                        grown = amount_estimated_change(
+                            estimate_difference(estimate_objects(&more), estimate_objects(&some)),
+                            AMOUNT_OBJECTS),
+                        same = amount_estimated_change(
+                            estimate_difference(estimate_objects(&some), estimate_objects(&some)),
+                            AMOUNT_OBJECTS);
     CU_ASSERT_STRING_EQUAL(amount_digits(&fewer).text, "-7");
     CU_ASSERT_FALSE(fewer.is_estimate);
     CU_ASSERT_STRING_EQUAL(amount_digits(&grown).text, "+10403");
     CU_ASSERT_FALSE(amount_is_noise(&grown));
     CU_ASSERT_STRING_EQUAL(amount_digits(&same).text, "+0");
     CU_ASSERT(amount_is_noise(&same));
+    struct amount slope = amount_real_change(-1536.5, AMOUNT_BYTES);
+    CU_ASSERT_STRING_EQUAL(amount_scaled(&slope).text, "-1.50 KiB");
+    slope.is_unsure = true;
+    CU_ASSERT_STRING_EQUAL(amount_scaled(&slope).text, "~");
 }
 
 /* ---- tables ---- */

@@ -78,7 +78,7 @@ LATER = (
      "converter/report/report_advice.* converter/report/report_collectors.*"),
     ("engine=sampled, estimates, rotation, joined files", "agent/events/engine_sampled.c agent/events/sample* agent/session/rotation.* converter/base/estimate* "
      "converter/base/sampled_trace.* converter/trace/sample_weights.* "
-     "converter/heap/heap_samples.* converter/report/sampled_page.* agent/events/draw_repeats.* converter/watch/watch_sampled.* "
+     "converter/heap/heap_samples.* converter/report/sampled_page.* agent/events/draw_repeats.* converter/watch/watch_amounts.* "
      "converter/base/joined_* converter/base/file_joining.* converter/base/rotated_files.*"),
 )
 

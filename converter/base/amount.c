@@ -81,6 +81,14 @@ struct amount amount_of_bytes(uint64_t exact, const struct sample_sums *samples)
                            : amount_estimated(estimate_bytes(samples), AMOUNT_BYTES);
 }
 
+struct amount amount_times(struct amount amount, double factor)
+{
+    amount.range = estimate_times(amount.range, factor);
+    amount.whole = (uint64_t) whole_signed(amount.range.value);
+    amount.is_real = !amount.is_estimate;
+    return amount;
+}
+
 struct amount amount_not_recorded(struct amount amount)
 {
     amount.state = AMOUNT_NOT_RECORDED;
@@ -166,15 +174,20 @@ void amount_print_range_title(const char *title, const char *of_range, bool is_s
     fprintf(out, "%*s %-*s", VALUE_WIDTH, title, range_width(is_scaled), of_range);
 }
 
-void amount_print_range(const struct amount *amount, bool is_scaled, FILE *out)
+struct amount_range amount_range_of(const struct amount *amount, bool is_scaled)
 {
     struct quantity (*text_of)(const struct amount *, double) = is_scaled ? scaled_as : digits_as;
-    char range[2 * sizeof(struct quantity) + 2] = "-";
+    struct amount_range range = {"-"};
     if (is_shown(amount))
-        snprintf(range, sizeof range, "%s..%s", text_of(amount, amount->range.low).text,
+        snprintf(range.text, sizeof range.text, "%s..%s", text_of(amount, amount->range.low).text,
                  text_of(amount, amount->range.high).text);
+    return range;
+}
+
+void amount_print_range(const struct amount *amount, bool is_scaled, FILE *out)
+{
     fprintf(out, "%*s %-*s", VALUE_WIDTH, (is_scaled ? amount_scaled : amount_digits)(amount).text,
-            range_width(is_scaled), range);
+            range_width(is_scaled), amount_range_of(amount, is_scaled).text);
 }
 
 void amount_pair_text(const struct amount *objects, const struct amount *bytes,

@@ -59,6 +59,8 @@ static inline bool amount_is_noise(const struct amount *change)
 {
     return estimate_contains(change->range, 0);
 }
+/* Returns `factor` times the amount; `factor` is not negative. */
+struct amount amount_times(struct amount amount, double factor);
 /* Return the amount of objects, or of their bytes: `exact`, or what samples stand for.  `samples`
  * NULL: the trace has all objects. */
 struct amount amount_of_objects(uint64_t exact, const struct sample_sums *samples);
@@ -75,6 +77,11 @@ static inline enum amount_unit amount_unit_of_times(enum time_unit unit)
  * its unit ("1.50 KiB"). */
 struct quantity amount_digits(const struct amount *amount);
 struct quantity amount_scaled(const struct amount *amount);
+struct amount_range {
+    char text[2 * sizeof(struct quantity) + 2];
+};
+/* Returns the interval, "7..18"; "-" where amount_digits() returns that. */
+struct amount_range amount_range_of(const struct amount *amount, bool is_scaled);
 /* Print the value and its interval, both as digits or both scaled, and the title of such a column;
  * `of_range` stands for the interval (estimate_range_title()). */
 void amount_print_range(const struct amount *amount, bool is_scaled, FILE *out);

@@ -21,33 +21,6 @@
 
 static const char *const plurals[WATCH_AXES] = {"classes", "sites", "threads", "methods"};
 
-static void put_sums(struct json_output *json, const struct watch_sums *sums)
-{
-    json_number(json, "allocated_objects", sums->objects);
-    json_number(json, "allocated_bytes", sums->bytes);
-    json_number(json, "existing_objects", sums->existing_objects);
-    json_number(json, "existing_bytes", sums->existing_bytes);
-    json_number(json, "freed_objects", sums->freed_objects);
-    json_number(json, "freed_bytes", sums->freed_bytes);
-    json_number(json, "live_objects", watch_live_objects(sums));
-    json_number(json, "live_bytes", watch_live_bytes(sums));
-    json_number(json, "calls", sums->calls);
-}
-
-static void put_rates(const struct watch_view *view, struct json_output *json)
-{
-    struct watch_rates rates = watch_view_rates(view);
-    if (rates.seconds <= 0)
-        return;
-    json_begin_object(json, "a_second");
-    json_real(json, "seconds", rates.seconds);
-    json_real(json, "allocated_bytes", rates.bytes);
-    json_real(json, "allocated_objects", rates.objects);
-    json_real(json, "freed_objects", rates.freed_objects);
-    json_real(json, "calls", rates.calls);
-    json_end_object(json);
-}
-
 static void put_curve(const struct watch_feed *feed, struct json_output *json)
 {
     uint64_t levels[CURVE_POINTS];
@@ -99,10 +72,7 @@ static bool put_table(struct watch_view *view, enum watch_axis axis, size_t top,
         watch_sampled_note_class(line, axis, name, length);
         json_begin_object(json, NULL);
         json_bytes(json, "name", (struct step_bytes){(const uint8_t *) name, length});
-        if (sampled)
-            watch_sampled_put_sums(&view->feed->model, json, &line->estimates);
-        else
-            put_sums(json, &line->now);
+        watch_put_sums(&view->feed->model, &line->now, &line->estimates, json);
         if (seconds > 0 && !sampled)
             json_real(json, axis == WATCH_METHODS ? "calls_a_second" : "bytes_a_second",
                       line->rate);
@@ -116,21 +86,14 @@ static void put_total(const struct watch_view *view, struct json_output *json)
 {
     const struct watch_feed *feed = view->feed;
     bool sampled = watch_feed_is_sampled(feed);
-    if (sampled) {
-        sampled_trace_put_json(json, feed->tail.path, feed->tail.sample_bytes);
-    }
-    json_begin_object(json, "total");
     if (sampled)
-        watch_sampled_put_sums(&feed->model, json, &view->estimates);
-    else
-        put_sums(json, &view->total);
+        sampled_trace_put_json(json, feed->tail.path, feed->tail.sample_bytes);
+    json_begin_object(json, "total");
+    watch_put_sums(&feed->model, &view->total, &view->estimates, json);
     json_end_object(json);
-    if (sampled) {
-        watch_sampled_put_rates(view, json);
-    } else {
-        put_rates(view, json);
+    watch_put_rates(view, json);
+    if (!sampled)
         put_curve(feed, json);
-    }
 }
 
 /* `top`: rows of each table, by the view's sort column; 0: all.  Returns false if memory runs

@@ -185,11 +185,11 @@ struct watch_sampled_cell watch_sampled_cell_of(const struct watch_model *model,
                                                 const struct watch_line *line,
                                                 enum watch_column column);
 
-/* Put members of JSON objects: the sums of a row; allocations a second, which is absent if the time
- * is not known. */
-void watch_sampled_put_sums(const struct watch_model *model, struct json_output *json,
-                            const struct watch_estimates *estimates);
-void watch_sampled_put_rates(const struct watch_view *view, struct json_output *json);
+/* Put members of JSON objects: the sums of a row, of a sampled trace its estimates; what was
+ * allocated in a second, which is absent if the time is not known. */
+void watch_put_sums(const struct watch_model *model, const struct watch_sums *sums,
+                    const struct watch_estimates *estimates, struct json_output *json);
+void watch_put_rates(const struct watch_view *view, struct json_output *json);
 
 /* Runs `steptrace watch`: once, or on a terminal until the user quits; the terminal. */
 

@@ -56,6 +56,11 @@ static void test_estimated(void)
     amount_pair_text(&objects, &bytes, text);
     CU_ASSERT(strncmp(text, "105 objects (", 13) == 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "), 10.3 KiB ("));
+    const struct amount twice = amount_times(objects, 2);
+    CU_ASSERT_EQUAL(twice.whole, 210);
+    CU_ASSERT_DOUBLE_EQUAL(twice.range.low, 2 * objects.range.low, 1e-9);
+    CU_ASSERT_STRING_EQUAL(amount_range_of(&unseen, false).text, "-");
+    CU_ASSERT_PTR_NOT_NULL(strstr(amount_range_of(&bytes, true).text, "KiB..1"));
     amount_pair_text(&unseen, &unseen, text);
     CU_ASSERT_STRING_EQUAL(text, "no sample");
 }

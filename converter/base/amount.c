@@ -97,9 +97,15 @@ struct amount amount_not_recorded(struct amount amount)
 
 /* ---- text ---- */
 
+/* Without a sample there is no upper bound. */
+static bool has_high(const struct amount *amount)
+{
+    return amount->is_change || !isinf(amount->range.high);
+}
+
 static bool is_shown(const struct amount *amount)
 {
-    return amount->state == AMOUNT_KNOWN && (amount->is_change || !isinf(amount->range.high));
+    return amount->state == AMOUNT_KNOWN && has_high(amount);
 }
 
 struct quantity amount_digits(const struct amount *amount)
@@ -199,7 +205,13 @@ void amount_pair_text(const struct amount *objects, const struct amount *bytes,
     else if (!is_shown(objects))
         snprintf(text, AMOUNT_PAIR_TEXT, "no sample");
     else
-        estimate_pair_text(objects->range, bytes->range, text);
+        snprintf(text, AMOUNT_PAIR_TEXT, "%s objects (%s to %s), %s (%s to %s)",
+                 scaled(objects->range.value, AMOUNT_OBJECTS).text,
+                 scaled(objects->range.low, AMOUNT_OBJECTS).text,
+                 scaled(objects->range.high, AMOUNT_OBJECTS).text,
+                 quantity_of_bytes(bytes->range.value).text,
+                 quantity_of_bytes(bytes->range.low).text,
+                 quantity_of_bytes(bytes->range.high).text);
 }
 
 /* ---- JSON ---- */
@@ -214,26 +226,69 @@ static void put_exact(const struct amount *amount, const char *name, struct json
         json_number(json, name, amount->whole);
 }
 
+static void put_whole(const struct amount *amount, double value, const char *name,
+                      struct json_output *json)
+{
+    if (amount->is_change)
+        json_real(json, name, (double) whole_signed(value));
+    else
+        json_number(json, name, estimate_whole(value));
+}
+
 void amount_put_json(const struct amount *amount, const char *name, struct json_output *json)
 {
     if (amount->state == AMOUNT_NONE)
         return;
-    if (amount->is_estimate)
-        estimate_put_json(json, name, amount->range);
-    else
+    if (!amount->is_estimate) {
         put_exact(amount, name, json);
+        return;
+    }
+    json_begin_object(json, name);
+    put_whole(amount, amount->range.value, "estimate", json);
+    put_whole(amount, amount->range.low, "low", json);
+    if (has_high(amount))
+        put_whole(amount, amount->range.high, "high", json);
+    json_end_object(json);
+}
+
+#define NAME_MOST 48u
+
+/* Bounds are named after their value. */
+static const char *bound_name(char room[NAME_MOST], const char *name, const char *bound)
+{
+    snprintf(room, NAME_MOST, "%s_%s", name, bound);
+    return room;
 }
 
 void amount_put_members(const struct amount *amount, const char *name, struct json_output *json)
 {
+    char room[NAME_MOST];
     if (amount->state == AMOUNT_NONE)
         return;
-    if (!amount->is_estimate)
+    if (!amount->is_estimate) {
         put_exact(amount, name, json);
-    else if (amount->is_change)
-        estimate_put_change(json, name, amount->range);
+        return;
+    }
+    put_whole(amount, amount->range.value, name, json);
+    put_whole(amount, amount->range.low, bound_name(room, name, "low"), json);
+    if (has_high(amount))
+        put_whole(amount, amount->range.high, bound_name(room, name, "high"), json);
+}
+
+void amount_put_array(const struct amount *amount, const char *name, struct json_output *json)
+{
+    if (amount->state == AMOUNT_NONE) {
+        json_null(json, name);
+        return;
+    }
+    json_begin_array(json, name);
+    json_real(json, NULL, round(amount->range.value));
+    json_real(json, NULL, round(amount->range.low));
+    if (isinf(amount->range.high))
+        json_null(json, NULL);
     else
-        estimate_put_members(json, name, amount->range);
+        json_real(json, NULL, round(amount->range.high));
+    json_end_array(json);
 }
 
 /* ---- CSV ---- */
@@ -252,6 +307,6 @@ void amount_put_csv(const struct amount *amount, FILE *out)
     if (!amount->is_estimate)
         return;
     fprintf(out, ",%" PRId64 ",", whole_signed(amount->range.low));
-    if (amount->is_change || !isinf(amount->range.high))
+    if (has_high(amount))
         fprintf(out, "%" PRId64, whole_signed(amount->range.high));
 }

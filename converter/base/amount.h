@@ -92,9 +92,12 @@ void amount_print_range_title(const char *title, const char *of_range, bool is_s
 void amount_pair_text(const struct amount *objects, const struct amount *bytes,
                       char text[AMOUNT_PAIR_TEXT]);
 /* Put the member `name`: a number, or an object with the members estimate, low and high (without
- * high where there is no sample); the second puts NAME, NAME_low and NAME_high. */
+ * high where there is no sample); the second puts NAME, NAME_low and NAME_high.  Names have at
+ * most 40 characters. */
 void amount_put_json(const struct amount *amount, const char *name, struct json_output *json);
 void amount_put_members(const struct amount *amount, const char *name, struct json_output *json);
+/* Puts [value, low, high] for the page; high is null where there is no sample. */
+void amount_put_array(const struct amount *amount, const char *name, struct json_output *json);
 /* Prints "value", or "value,low,high" (high is empty where there is no sample); and their titles.
  */
 void amount_put_csv(const struct amount *amount, FILE *out);

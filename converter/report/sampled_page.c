@@ -2,12 +2,10 @@
 /* Writes the estimates of a sampled trace as the JSON text that the page reads. */
 #include "converter/report/report_data.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-#include "converter/base/estimate_text.h"
+#include "converter/base/amount.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/quantity.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/numbers/leak_rows.h"
 #include "converter/numbers/statistics_report.h"
@@ -23,35 +21,23 @@ struct writer {
     struct json_output json;
 };
 
-/* Writes [value, low, high]; high is null if it is unknown. */
-static void put_estimate(struct json_output *json, const char *key, struct estimate estimate)
-{
-    json_begin_array(json, key);
-    json_real(json, NULL, round(estimate.value));
-    json_real(json, NULL, round(estimate.low));
-    if (isinf(estimate.high))
-        json_null(json, NULL);
-    else
-        json_real(json, NULL, round(estimate.high));
-    json_end_array(json);
-}
-
 /* Writes the number of samples, and the estimates of objects and bytes. */
 static void put_sums(struct json_output *json, const char *key, const struct sample_sums *sums)
 {
+    const struct amount objects = amount_of_objects(0, sums), bytes = amount_of_bytes(0, sums);
     json_begin_array(json, key);
     json_number(json, NULL, sums->samples);
-    put_estimate(json, NULL, estimate_objects(sums));
-    put_estimate(json, NULL, estimate_bytes(sums));
+    amount_put_array(&objects, NULL, json);
+    amount_put_array(&bytes, NULL, json);
     json_end_array(json);
 }
 
 static void put_life(struct json_output *json, const struct sample_lives *lives)
 {
-    if (lives->samples > 0)
-        put_estimate(json, "life", estimate_life(lives));
-    else
-        json_null(json, "life");
+    const struct amount life = lives->samples > 0
+                                   ? amount_estimated(estimate_life(lives), AMOUNT_NS)
+                                   : amount_none(AMOUNT_NS);
+    amount_put_array(&life, "life", json);
 }
 
 static void put_summary(struct writer *writer)
@@ -151,9 +137,10 @@ static void put_leak_rows(struct writer *writer, const struct leak_rows *rows)
         const struct leak_row *row = &rows->rows[i];
         struct step_bytes name = trace_class_of(tracker->heap.sites.names, row->key.class_id)->name;
         const struct sample_sums old = sample_sums_of_class(row->old_samples, name);
+        const struct amount growth = amount_estimated_change(row->growth, AMOUNT_BYTES);
         json_begin_object(json, NULL);
         put_sums(json, "old", &old);
-        put_estimate(json, "bytes", row->growth);
+        amount_put_array(&growth, "bytes", json);
         json_bool(json, "noise", row->rank <= 0);
         json_bytes(json, "class", name);
         put_frames(json, &tracker->heap.sites, row->key.site);

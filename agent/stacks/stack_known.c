@@ -140,7 +140,7 @@ static void put(struct known_table *table, uint64_t low, uint64_t name)
 }
 
 /* Entries that others add meanwhile may get lost; they are added again later. One thread grows, the
- * others go on with the old table: trylock() makes that no wait. The release store of the table
+ * others go on with the old table: nobody waits for the lock. The release store of the table
  * pairs with the acquire loads in find and add, so its mask and its slots are initialised for
  * whoever sees it. The old table stays mapped, since a reader may be in it at any later time. */
 static void grow(struct stack_known *known)

@@ -204,7 +204,7 @@ void heap_report_put_moment(const struct heap_report *report, const struct heap_
     json_number(json, "collections", snapshot->collections);
     death_dates_put_json(&snapshot->deaths, snapshot->unit, json);
     if (snapshot->samples != NULL)
-        sampled_trace_put_json(json, report->path, snapshot->sample_interval_bytes);
+        sampled_trace_put_json(json, report->path, sampling_interval(snapshot->sampling));
     const struct report_table table = {.columns = moment_columns,
                                        .count = sizeof moment_columns / sizeof moment_columns[0],
                                        .is_sampled = snapshot->samples != NULL,

@@ -14,7 +14,7 @@
 
 static bool is_sampled(const struct statistics *statistics)
 {
-    return statistics->sample_interval_bytes != 0;
+    return statistics->weights.interval_bytes != 0;
 }
 
 static bool is_recorded(const struct statistics *statistics, unsigned kind)
@@ -304,7 +304,7 @@ bool statistics_print_json(const struct statistics_report *report, FILE *out)
     json_open(&json, out);
     json_text(&json, "trace", report->path);
     if (is_sampled(statistics))
-        sampled_trace_put_json(&json, report->path, statistics->sample_interval_bytes);
+        sampled_trace_put_json(&json, report->path, statistics->weights.interval_bytes);
     if (report->put_more != NULL)
         report->put_more(report->user, &json);
     put_summary(&json, statistics);

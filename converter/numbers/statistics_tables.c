@@ -21,7 +21,7 @@ struct table_row {
 static const struct sample_sums *samples_of(const struct table_row *row,
                                             const struct sample_sums *sums)
 {
-    return row->statistics->sample_interval_bytes != 0 ? sums : NULL;
+    return row->statistics->weights.interval_bytes != 0 ? sums : NULL;
 }
 
 static bool is_recorded(const struct table_row *row, unsigned kind)
@@ -340,7 +340,7 @@ static void put_thread_name(struct json_output *json, const struct statistics *s
 {
     const struct trace_thread *names = trace_thread_of(statistics->names, id);
     statistics_put_thread_name(json, statistics, id);
-    if (statistics->sample_interval_bytes != 0)
+    if (statistics->weights.interval_bytes != 0)
         return;
     json_bool(json, "daemon", (names->flags & TRACE_THREAD_DAEMON) != 0);
     json_bool(json, "virtual", (names->flags & TRACE_THREAD_VIRTUAL) != 0);
@@ -409,7 +409,7 @@ static bool class_key(const struct statistics_report *report, const void *entry,
 {
     const struct class_totals *class = entry;
     const struct object_totals *totals = &class->objects;
-    if (report->statistics->sample_interval_bytes != 0) {
+    if (report->statistics->weights.interval_bytes != 0) {
         row->key = sampled_key(report->order, &class->sampled);
         return object_totals_have_objects(totals) || totals->freed_objects > 0;
     }
@@ -434,7 +434,7 @@ static bool thread_key(const struct statistics_report *report, const void *entry
         report->order == ORDER_BYTES && object_totals_have_sizes(&report->statistics->all.objects)
             ? totals->allocated_bytes
             : totals->allocated_objects;
-    if (report->statistics->sample_interval_bytes != 0)
+    if (report->statistics->weights.interval_bytes != 0)
         row->key =
             totals->sampled.bytes < BEYOND_ALL ? (uint64_t) totals->sampled.bytes : UINT64_MAX;
     if (!object_totals_have_objects(&report->statistics->all.objects))
@@ -508,7 +508,7 @@ bool statistics_rank(const struct statistics_report *report, enum statistics_axi
 
 static struct report_table table_by(const struct statistics *statistics, enum statistics_axis axis)
 {
-    bool is_sampled = statistics->sample_interval_bytes != 0;
+    bool is_sampled = statistics->weights.interval_bytes != 0;
     return (struct report_table){
         .columns = axes[axis].columns,
         .count = axes[axis].column_count,

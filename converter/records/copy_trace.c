@@ -12,7 +12,6 @@
 #include "converter/trace/copy_loss.h"
 #include "steptrace/live.h"
 
-
 /* Drops STEP_LIVE_REST, as the copy has no live file. */
 static enum step_status copy_properties(const struct step_reader *reader,
                                         struct step_writer *writer)

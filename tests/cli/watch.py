@@ -107,7 +107,7 @@ def wait_for(what, ask, seconds=120):
 
 
 def steptrace(*arguments, code=0):
-    done = subprocess.run([STEPTRACE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+    done = subprocess.run([STEPTRACE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=400)
     expect(f"exit code of {arguments}", done.returncode == code, f"{done.returncode} {done.stderr}")
     return done
 

@@ -10,7 +10,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/help_text.h"
-#include "converter/base/joined_files.h"
+#include "converter/base/rotated_names.h"
 #include "format/core/input_file.h"
 #include "format/core/nearest_word.h"
 
@@ -188,7 +188,7 @@ enum step_status arguments_refuse_files(const struct arguments *arguments)
 {
     for (size_t i = 1; i < arguments->operand_count; i++) {
         const char *one = arguments->operands[i - 1], *other = arguments->operands[i];
-        size_t length = joined_files_share_name(one, other);
+        size_t length = rotated_names_share(one, other);
         if (length != 0)
             return arguments_fault(arguments,
                                    "%s and %s are files of one recording: %.*s.step, or their "

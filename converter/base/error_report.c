@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "converter/base/trace_gap.h"
 #include "format/core/step_no_memory.h"
 #include "steptrace/show.h"
 
@@ -86,17 +85,6 @@ enum step_status report_damaged_blocks(const struct step_reader *reader, const c
         report_damage(path, step_reader_damage(reader, i));
     report_damage_left(path, count);
     return count > 0 ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
-}
-
-enum step_status report_reader_damage(const struct step_reader *reader, const char *path)
-{
-    char text[TRACE_GAP_ROOM];
-    const char *gap = trace_gap(reader, text);
-    enum step_status status = report_damaged_blocks(reader, path);
-    if (status != STEP_STATUS_OK || gap == NULL)
-        return status;
-    report_line("%s: %s", path, gap);
-    return STEP_STATUS_CORRUPT;
 }
 
 void print_shown(struct step_bytes text, FILE *out)

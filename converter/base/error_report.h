@@ -40,11 +40,8 @@ enum step_status report_no_memory(void);
 void report_damage(const char *path, const struct step_damage *damage);
 void report_damage_left(const char *path, size_t count);
 
-/* Reports the damage of a STEP file that a verb reads without a source.  Returns CORRUPT if
- * there is any, else OK. */
-enum step_status report_reader_damage(const struct step_reader *reader, const char *path);
-/* Reports damaged blocks only, not that the trace was cut, is still being written or lost
- * events. */
+/* Reports damaged blocks only, not that the trace was cut, is still being written or lost events
+ * (report_reader_damage(), trace_gap.h).  Returns CORRUPT if there are any, else OK. */
 enum step_status report_damaged_blocks(const struct step_reader *reader, const char *path);
 
 /* Prints a name or any other text from a file, escaped. */

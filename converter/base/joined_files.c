@@ -76,23 +76,3 @@ enum step_status joined_files_open(const char *path, struct step_reader **reader
     const struct step_input input = {trace, trace->bytes, read_spool};
     return step_reader_open_input(&input, trace->path, reader, error);
 }
-
-bool joined_files_have(const char *file)
-{
-    uint64_t number;
-    struct step_reader *reader = NULL;
-    bool has = rotated_file_name(file, &number) > 0 &&
-               step_reader_open(file, &reader, NULL) == STEP_STATUS_OK &&
-               step_reader_property(reader, "file-set") != NULL;
-    step_reader_destroy(reader);
-    return has;
-}
-
-size_t joined_files_share_name(const char *one, const char *other)
-{
-    uint64_t number;
-    size_t length = rotated_file_name(one, &number);
-    bool is_shared = length > 0 && length == rotated_file_name(other, &number) &&
-                     strncmp(one, other, length) == 0;
-    return is_shared && joined_files_have(one) && joined_files_have(other) ? length : 0;
-}

@@ -10,8 +10,6 @@
 #include "steptrace/reader.h"
 #include "steptrace/status.h"
 
-/* NAME.000001.step, NAME.000002.step, ...; NAME.000002.2.step where that name was taken. */
-
 struct rotated_file {
     char *path;
     uint64_t number;
@@ -38,9 +36,6 @@ bool rotated_file_note_set(struct rotated_file *file, const struct step_reader *
 void rotated_files_leave_others(struct rotated_files *files);
 /* Returns true if `path` stands for such files. */
 bool rotated_files_exist(const char *path);
-/* Returns the length of the name, and sets the number, of a file that is named like one of them; 0
- * if it is not. */
-size_t rotated_file_name(const char *file, uint64_t *number);
 
 /*
  * The files of one recording with rotate= as one trace.  They are copied into an unlinked temporary
@@ -54,9 +49,5 @@ size_t rotated_file_name(const char *file, uint64_t *number);
  * if it stands for one file. */
 enum step_status joined_files_open(const char *path, struct step_reader **reader,
                                    struct step_error *error);
-/* Returns true if this file is one of such files. */
-bool joined_files_have(const char *file);
-/* Returns the length of the name that two such files have without their numbers, or 0. */
-size_t joined_files_share_name(const char *one, const char *other);
 
 #endif

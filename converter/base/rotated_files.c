@@ -11,50 +11,9 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/rotated_names.h"
 #include "format/core/grow.h"
 #include "format/core/input_file.h"
-
-#define ENDING ".step"
-#define ENDING_LENGTH (sizeof ENDING - 1)
-#define DIGITS_LEAST 6u
-#define DIGITS_MOST 18u
-
-static bool ends_like_a_trace(const char *name, size_t length)
-{
-    return length > ENDING_LENGTH && strcmp(name + length - ENDING_LENGTH, ENDING) == 0;
-}
-
-/* Returns how much of NAME.NUMBER.2 is before the number that a file gets whose name was taken:
- * without one, all. */
-static size_t without_second_number(const char *name, size_t length)
-{
-    size_t at = length;
-    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
-        at--;
-    bool has = at > 1 && at < length && length - at < DIGITS_LEAST && name[at - 1] == '.' &&
-               name[at] != '0' && name[at - 2] >= '0' && name[at - 2] <= '9';
-    return has ? at - 1 : length;
-}
-
-size_t rotated_file_name(const char *file, uint64_t *number)
-{
-    size_t length = strlen(file), digits = 0;
-    uint64_t unit = 1;
-    *number = 0;
-    if (!ends_like_a_trace(file, length))
-        return 0;
-    for (size_t at = without_second_number(file, length - ENDING_LENGTH);
-         at > 0 && digits <= DIGITS_MOST; digits++) {
-        char digit = file[--at];
-        if (digit == '.')
-            return digits >= DIGITS_LEAST && digits <= DIGITS_MOST ? at : 0;
-        if (digit < '0' || digit > '9')
-            return 0;
-        *number += unit * (uint64_t) (digit - '0');
-        unit *= 10;
-    }
-    return 0;
-}
 
 /* A search for files in a directory. */
 struct search {
@@ -103,7 +62,7 @@ static enum step_status take(struct search *search, bool any_name, DIR *director
     const char *first = strncmp(search->name, file, length + 1) < 0 ? search->name : file;
     return step_error_set(error, STEP_STATUS_INVALID, search->path, STEP_NO_OFFSET,
                           "the directory has the files of several recordings: name one of them, "
-                          "as %s/%.*s" ENDING,
+                          "as %s/%.*s" ROTATED_ENDING,
                           search->path, first == file ? (int) length : (int) strlen(first), first);
 }
 
@@ -155,7 +114,7 @@ static enum step_status find_by_name(const char *path, size_t length, struct rot
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
-    size_t name_length = length - ENDING_LENGTH - (size_t) (name - path);
+    size_t name_length = length - ROTATED_ENDING_LENGTH - (size_t) (name - path);
     char *directory = slash == NULL   ? strdup(".")
                       : slash == path ? strdup("/")
                                       : strndup(path, (size_t) (slash - path));
@@ -175,7 +134,7 @@ enum step_status rotated_files_find(const char *path, struct rotated_files *file
     size_t length = strlen(path);
     *files = (struct rotated_files){.items = NULL};
     bool is_there = stat(path, &about) == 0;
-    if (!is_there && errno == ENOENT && ends_like_a_trace(path, length))
+    if (!is_there && errno == ENOENT && rotated_ending_is(path, length))
         return find_by_name(path, length, files, error);
     if (!is_there || !S_ISDIR(about.st_mode))
         return STEP_STATUS_OK;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "converter/base/error_report.h"
 #include "converter/base/quantity.h"
 #include "converter/base/trace_ticks.h"
 #include "steptrace/live.h"
@@ -78,4 +79,15 @@ const char *trace_gap_recorded(const struct step_reader *reader, char *text)
     if (early == NULL)
         early = trace_gap_dropped(step_reader_property(reader, "dropped"), text);
     return early != NULL ? early : step_reader_property(reader, TRACE_INCOMPLETE);
+}
+
+enum step_status report_reader_damage(const struct step_reader *reader, const char *path)
+{
+    char text[TRACE_GAP_ROOM];
+    const char *gap = trace_gap(reader, text);
+    enum step_status status = report_damaged_blocks(reader, path);
+    if (status != STEP_STATUS_OK || gap == NULL)
+        return status;
+    report_line("%s: %s", path, gap);
+    return STEP_STATUS_CORRUPT;
 }

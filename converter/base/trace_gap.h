@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-struct step_reader;
+#include "steptrace/reader.h"
 
 enum { TRACE_GAP_ROOM = 160 };
 #define TRACE_GAP_RUNNING                                                                          \
@@ -39,5 +39,9 @@ bool trace_ended_early(const char *end);
 const char *trace_gap_end(const char *missing_after_ns, char *text);
 /* Returns whether the trace was closed properly and its end is not lost. */
 bool trace_reaches_end(const struct step_reader *reader);
+
+/* Reports the damage of a STEP file that a verb reads without a source, or else its gap.  Returns
+ * CORRUPT if there is any, else OK. */
+enum step_status report_reader_damage(const struct step_reader *reader, const char *path);
 
 #endif

@@ -17,8 +17,10 @@
 #include "format/core/nearest_word.h"
 #include "steptrace/packed.h"
 
+MORE_FORMATS(TRACE_FORMAT_DECLARE)
 #define ROW(name) &format_##name,
-const struct trace_format *const trace_formats[TRACE_FORMAT_COUNT] = {TRACE_FORMATS(ROW)};
+const struct trace_format *const trace_formats[TRACE_FORMAT_COUNT] = {TRACE_FORMATS(ROW)
+                                                                          MORE_FORMATS(ROW)};
 #undef ROW
 
 static const struct trace_format *trace_format_by_name(const char *name)

@@ -6,12 +6,13 @@
 #include <stdio.h>
 
 #include "converter/base/standard_input.h"
+#include "converter/formats/more_formats.h"
 #include "converter/trace/allocs_as_events.h"
 #include "converter/trace/events_as_allocs.h"
 #include "converter/trace/trace_format.h"
 
 #define TRACE_FORMAT_ONE(name) +1
-enum { TRACE_FORMAT_COUNT = 0 TRACE_FORMATS(TRACE_FORMAT_ONE) };
+enum { TRACE_FORMAT_COUNT = 0 TRACE_FORMATS(TRACE_FORMAT_ONE) MORE_FORMATS(TRACE_FORMAT_ONE) };
 extern const struct trace_format *const trace_formats[TRACE_FORMAT_COUNT];
 
 /* Returns NULL if no format has this extension. */

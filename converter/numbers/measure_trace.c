@@ -11,6 +11,7 @@
 
 #include "converter/base/joined_files.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/rotated_names.h"
 
 static void add(struct measures *measures, enum measure_axis axis, uint32_t row,
                 const struct heap_row *row_of_heap)
@@ -407,7 +408,7 @@ static enum step_status add_entry(struct trace_set *set, const char *directory, 
     if (asprintf(&file, "%s/%s", directory, name) >= 0 &&
         asprintf(&joined, "%s/%.*s.step", directory, (int) length, name) >= 0)
         status = is_last_path(set, joined) ? STEP_STATUS_OK
-                 : joined_files_have(file) ? add_trace(set, "", joined, strlen(joined))
+                 : rotated_file_is(file)   ? add_trace(set, "", joined, strlen(joined))
                                            : add_trace(set, directory, name, strlen(name));
     free(file);
     free(joined);
@@ -441,7 +442,7 @@ static enum step_status refuse_files(const struct trace_set *set)
 {
     for (size_t i = 1; i < set->count; i++) {
         const char *one = set->paths[i - 1], *other = set->paths[i];
-        size_t length = joined_files_share_name(one, other);
+        size_t length = rotated_names_share(one, other);
         if (length != 0) {
             report_line("%s and %s are files of one recording: %.*s.step stands for all of them",
                         one, other, (int) length, one);

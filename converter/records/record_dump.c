@@ -8,6 +8,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/trace_gap.h"
 #include "converter/records/record_values.h"
 #include "steptrace/show.h"
 

@@ -31,8 +31,7 @@ struct java_table {
 };
 
 extern const struct java_table objects_table, calls_table, classes_table, methods_table,
-    threads_table, sites_table, collections_table, live_table, phases_table, lifetimes_table,
-    advice_table;
+    threads_table, sites_table, collections_table, live_table, phases_table;
 
 /* The list of a table's columns, X(NUMBER, name, unit, doc, type, nullable) each, gives their
  * numbers, and the columns themselves. */

@@ -10,6 +10,7 @@
 #include "converter/base/sampled_trace.h"
 #include "converter/step/stepfile.h"
 #include "converter/tables/makers.h"
+#include "converter/tables/more_tables.h"
 #include "converter/tables/tables_trace.h"
 #include "converter/trace/unmatched.h"
 #include "format/core/grow.h"
@@ -75,10 +76,16 @@ static const struct java_table method_counts_table =
     RECORD_TABLE("method_counts", "what calls came to (method=count)", method_counts, NULL, COUNT,
                  COUNT, "counts of calls (the agent\'s option method=count)");
 
+/* Then those that analyses register (steptrace_tables() in cmake/registry.cmake). */
+#define TABLE_DECLARE(name) extern const struct java_table name##_table;
+MORE_TABLES(TABLE_DECLARE)
+#undef TABLE_DECLARE
+#define TABLE_ROW(name) &name##_table,
 static const struct java_table *const java_tables[] = {
-    &objects_table, &allocations_table, &frees_table,     &calls_table, &method_counts_table,
-    &classes_table, &methods_table,     &threads_table,   &sites_table, &collections_table,
-    &live_table,    &phases_table,      &lifetimes_table, &advice_table};
+    &objects_table, &allocations_table, &frees_table,          &calls_table, &method_counts_table,
+    &classes_table, &methods_table,     &threads_table,        &sites_table, &collections_table,
+    &live_table,    &phases_table,      MORE_TABLES(TABLE_ROW)};
+#undef TABLE_ROW
 
 /* Returns the cell of a column for this trace's definition.  A missing field gives null. */
 static struct table_cell resolve(const struct tables *tables, uint32_t rows_of,

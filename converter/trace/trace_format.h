@@ -13,14 +13,15 @@ struct output_file;
 struct standard_input;
 struct trace_sink_operations;
 
-/* All formats, in the order of `steptrace convert --help`.  X(name) is defined as format_name. */
+/* The formats, in the order of `steptrace convert --help`.  X(name) is defined as format_name.
+ * Analyses register more (steptrace_formats() in cmake/registry.cmake). */
 /* clang-format off */
 #define TRACE_FORMATS(X) \
     X(step) X(text) X(lines) X(hatf) X(hatf_gz) X(hatf_zst) X(hatf_zip) X(hatf_txt) X(mtf) \
     X(simple_binary) X(memory_replay) X(heaptrack) X(heaptrack_gz) X(heaptrack_zst) \
     X(memory_infra) X(memory_infra_gz) X(pprof) X(otlp) X(callgrind) X(callgrind_calls) X(dhat) X(massif) \
     X(collapsed) X(speedscope) X(speedscope_calls) X(chrome_trace) X(lifetimes) X(csv) X(jsonl) X(ctf) \
-    X(jfr) X(hprof) X(heapdump) X(heapdump_zst) X(elephant_tracks) X(parquet) X(clickhouse_native)
+    X(jfr) X(hprof) X(heapdump) X(heapdump_zst) X(elephant_tracks)
 /* clang-format on */
 
 /* ---- options ---- */
@@ -127,6 +128,5 @@ struct trace_format {
 
 #define TRACE_FORMAT_DECLARE(name) extern const struct trace_format format_##name;
 TRACE_FORMATS(TRACE_FORMAT_DECLARE)
-#undef TRACE_FORMAT_DECLARE
 
 #endif

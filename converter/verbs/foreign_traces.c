@@ -73,7 +73,7 @@ static enum step_status send_page(const struct jvm_process *process, void *conte
     memory_limit_set_default();
     enum step_status status = STEP_STATUS_IO;
     if (dup2(output, STDOUT_FILENO) >= 0)
-        status = report_write_out(page->trace, page->title, &is_written);
+        status = page_maker->write_out(page->trace, page->title, &is_written);
     if (status != STEP_STATUS_OK && !is_written)
         return step_error_set(error, status, NULL, STEP_NO_OFFSET, "%s: no page was written",
                               page->path);

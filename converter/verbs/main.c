@@ -11,13 +11,6 @@
 #include "converter/output/output_signals.h"
 #include "converter/verbs/verb.h"
 
-#define VERB_ROW(function, name, summary, takes_memory, group)                                     \
-    {name, summary, verb_##function, takes_memory, group},
-const struct verb verbs[] = {VERBS(VERB_ROW)};
-const size_t verb_count = sizeof verbs / sizeof verbs[0];
-
-int verb_exit_code; /* 0: success */
-
 enum exit_code { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
 
 static int exit_code_of(enum step_status status)
@@ -41,10 +34,7 @@ static int exit_code_of(enum step_status status)
 
 static enum step_status unknown_verb(const char *name)
 {
-    const char *words[sizeof verbs / sizeof verbs[0]];
-    for (size_t i = 0; i < verb_count; i++)
-        words[i] = verbs[i].name;
-    const char *nearest = nearest_word(name, words, verb_count);
+    const char *nearest = verb_nearest(name);
     fputs("steptrace: unknown command '", stderr);
     print_shown_text(name, stderr);
     fputc('\'', stderr);
@@ -52,14 +42,6 @@ static enum step_status unknown_verb(const char *name)
         fprintf(stderr, "; did you mean '%s'?", nearest);
     fprintf(stderr, "\n(`steptrace help` lists the commands)\n");
     return STEP_STATUS_INVALID;
-}
-
-const struct verb *verb_find(const char *name)
-{
-    for (size_t i = 0; i < verb_count; i++)
-        if (strcmp(verbs[i].name, name) == 0)
-            return &verbs[i];
-    return NULL;
 }
 
 static enum step_status run(int argc, char **argv)

@@ -334,13 +334,23 @@ void report_page_path(const char *trace, char *page, size_t size)
     snprintf(page, size, "%.*s.html", (int) stem, trace);
 }
 
+enum step_status recording_check_answers(const struct arguments *arguments, bool report,
+                                         bool summary)
+{
+    if (report && page_maker == NULL)
+        return arguments_fault(arguments, "--report: this build has no command `report`");
+    if (summary && verb_find("heap") == NULL)
+        return arguments_fault(arguments, "--summary: this build has no command `heap`");
+    return STEP_STATUS_OK;
+}
+
 enum step_status report_of(const char *trace)
 {
     char page[PATH_MAX], input[PATH_MAX];
     bool is_written;
     report_page_path(trace, page, sizeof page);
     snprintf(input, sizeof input, "%s%s", trace[0] == '-' ? "./" : "", trace);
-    enum step_status status = report_write_beside(input, page, &is_written);
+    enum step_status status = page_maker->write_beside(input, page, &is_written);
     if (is_written)
         report_line("%s", page);
     return status;
@@ -350,6 +360,7 @@ enum step_status summary_of(const char *trace)
 {
     static char allocated[] = "--allocated", end[] = "--at=end", site[] = "--by=site";
     static char rows[] = "--top=5", depth[] = "--depth=3";
+    const struct verb *heap = verb_find("heap");
     char input[PATH_MAX];
     snprintf(input, sizeof input, "%s%s", trace[0] == '-' ? "./" : "", trace);
     char *arguments[] = {input, allocated, end, site, rows, depth, NULL};
@@ -360,7 +371,7 @@ enum step_status summary_of(const char *trace)
     report_line("%s", trace);
     enum step_status status = STEP_STATUS_IO;
     if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
-        status = verb_heap(6, arguments);
+        status = heap->run(6, arguments);
     fflush(stdout);
     dup2(output, STDOUT_FILENO);
     close(output);

@@ -86,6 +86,19 @@ int command_signal(void);
 
 /* Writes the name of the page of a trace: FILE.html for FILE.step. */
 void report_page_path(const char *trace, char *page, size_t size);
+/* What writes pages: an analysis, which a build may lack.  Both report errors, and return CORRUPT
+ * if the trace was damaged; the page of the rest may be written all the same. */
+struct page_maker {
+    /* Writes the page of a trace under a name that the user did not give. */
+    enum step_status (*write_beside)(const char *trace, const char *page, bool *is_written);
+    /* The same for standard output; `title` is that of the page. */
+    enum step_status (*write_out)(const char *trace, const char *title, bool *is_written);
+};
+extern const struct page_maker *const page_maker; /* NULL: there is none */
+
+/* Refuses --report and --summary, where they were given, in a build without these commands. */
+enum step_status recording_check_answers(const struct arguments *arguments, bool report,
+                                         bool summary);
 /* Writes FILE.html for FILE.step, and reports its name on stderr. */
 enum step_status report_of(const char *trace);
 /* Prints on stderr what the trace allocated, and its largest sites. */

@@ -6,9 +6,6 @@
 #include "converter/base/arguments.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/formats/format_table.h"
-#include "converter/trace/event_source.h"
-#include "converter/trace/trace_format.h"
 
 /*
  * A verb takes its arguments (without its own name) and returns one of these, or the status of
@@ -57,75 +54,16 @@ struct verb {
  * failed. */
 extern int verb_exit_code;
 
+/* All verbs, in the order of the help. */
 extern const struct verb verbs[];
 extern const size_t verb_count;
 /* Returns NULL if there is none. */
 const struct verb *verb_find(const char *name);
+/* Returns the name that this one may be a misspelling of, or NULL. */
+const char *verb_nearest(const char *typed);
 
-/* All verbs, in the order of the help, the most used of a group first: function, name, summary
- * (with its name in 80 columns), takes_memory, group. */
-#define VERBS(VERB)                                                                                \
-    VERB(record, "record", "run a Java program and record its trace", false, VERBS_RECORD)         \
-    VERB(attach, "attach", "record a JVM that is already running", false, VERBS_RECORD)            \
-    VERB(snapshot, "snapshot", "add a snapshot of all references to a running recording", false,   \
-         VERBS_RECORD)                                                                             \
-    VERB(record_malloc, "record-malloc",                                                           \
-         "run a native program and record its calls of malloc and free", false, VERBS_RECORD)      \
-    VERB(report, "report", "write a self-contained HTML report", true, VERBS_LOOK)                 \
-    VERB(stats, "stats", "print allocations and lifetimes by class and thread", true, VERBS_LOOK)  \
-    VERB(heap, "heap", "show what occupied the heap at a moment, by class and site", true,         \
-         VERBS_LOOK)                                                                               \
-    VERB(leaks, "leaks", "list objects that survive collections, and how fast they grow", true,    \
-         VERBS_LOOK)                                                                               \
-    VERB(paths, "paths", "show the paths from roots that keep objects alive", true, VERBS_LOOK)    \
-    VERB(watch, "watch", "show live heap and rates while a trace is being written", true,          \
-         VERBS_LOOK)                                                                               \
-    VERB(sql, "sql", "query traces in SQL", true, VERBS_LOOK)                                      \
-    VERB(info, "info", "print what a trace contains", true, VERBS_LOOK)                            \
-    VERB(dump, "dump", "print events as text", true, VERBS_LOOK)                                   \
-    VERB(mcp, "mcp", "let an assistant query traces (Model Context Protocol)", false, VERBS_LOOK)  \
-    VERB(compare, "compare", "compare two traces, or two sets of traces", true, VERBS_COMPARE)     \
-    VERB(check, "check", "check that a trace is complete and consistent", true, VERBS_COMPARE)     \
-    VERB(convert, "convert", "convert a trace to another format", true, VERBS_CONVERT)             \
-    VERB(pack, "pack", "rewrite a STEP trace in less space, for archiving", true, VERBS_CONVERT)   \
-    VERB(recover, "recover", "repair a truncated or damaged trace", true, VERBS_CONVERT)           \
-    VERB(lifetimes, "lifetimes", "show how long objects live, by allocation site", true,           \
-         VERBS_STUDY)                                                                              \
-    VERB(advise, "advise", "suggest fixes for allocation sites (pretenure, reuse, presize)", true, \
-         VERBS_STUDY)                                                                              \
-    VERB(deaths, "deaths", "compute when each object became unreachable", true, VERBS_STUDY)       \
-    VERB(simulate, "simulate", "replay a trace against models of garbage collectors", true,        \
-         VERBS_STUDY)                                                                              \
-    VERB(escape, "escape", "show which allocations the JIT compiler removes", true, VERBS_STUDY)   \
-    VERB(nominal, "nominal", "print the nominal statistics of the DaCapo benchmarks", true,        \
-         VERBS_STUDY)                                                                              \
-    VERB(layout, "layout", "print what objects would take under other object layouts", true,       \
-         VERBS_STUDY)                                                                              \
-    VERB(locality, "locality", "print how far apart objects that refer to each other are", true,   \
-         VERBS_STUDY)                                                                              \
-    VERB(replay, "replay", "replay a trace against malloc implementations", true, VERBS_STUDY)     \
-    VERB(agent_path, "agent-path", "print the path of the agent", false, VERBS_OTHER)              \
-    VERB(help, "help", "explain the commands", false, VERBS_OTHER)                                 \
-    VERB(version, "version", "print the version", false, VERBS_OTHER)
-
-#define VERB_FUNCTION(function, ...) enum step_status verb_##function(int argc, char **argv);
-VERBS(VERB_FUNCTION)
-#undef VERB_FUNCTION
-
-/* Writes the page of a trace under a name that the user did not give.  Reports errors.  Returns
- * CORRUPT if the trace was damaged; the page of the rest may be written all the same. */
-enum step_status report_write_beside(const char *trace, const char *page, bool *is_written);
-/* The same for standard output; `title` is that of the page. */
-enum step_status report_write_out(const char *trace, const char *title, bool *is_written);
-
-/* A trace with exact deaths, for a verb that reads it. */
-struct dated_spool {
-    char path[256]; /* empty: there is none */
-    int descriptor; /* the caller closes it if it is not -1 */
-};
-
-/* Writes it into an unnamed file.  A trace that has exact deaths already is used in place.  Reports
- * errors.  Returns CORRUPT if the input was damaged. */
-enum step_status date_deaths_spooled(const char *path, struct dated_spool *spool);
+/* The functions of all commands.  steptrace_verb() (cmake/registry.cmake), in the CMakeLists.txt of
+ * a command's folder, registers it: the build makes this header and the table. */
+#include "converter/verbs/registered_verbs.h"
 
 #endif

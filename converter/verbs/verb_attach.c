@@ -571,5 +571,6 @@ enum step_status verb_attach(int argc, char **argv)
     struct arguments arguments = ARGUMENTS_OF(help, rows);
     if (!arguments_read(&arguments, argc, argv, 1, 1))
         return arguments.status;
-    return run(&attachment, &arguments);
+    enum step_status status = recording_check_answers(&arguments, attachment.report, false);
+    return status == STEP_STATUS_OK ? run(&attachment, &arguments) : status;
 }

@@ -12,6 +12,7 @@
 #include "converter/base/output_limit.h"
 #include "converter/formats/metatf/metatf_records.h"
 #include "converter/formats/pour.h"
+#include "converter/graph/dated_file.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/heap/heap_writer.h"
 #include "converter/records/record_filter.h"

@@ -12,6 +12,7 @@
 #include "converter/base/memory_limit.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/base/trace_files.h"
+#include "converter/base/trace_gap.h"
 #include "converter/formats/format_table.h"
 #include "converter/formats/input.h"
 #include "converter/formats/pour.h"

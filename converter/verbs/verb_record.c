@@ -320,5 +320,7 @@ enum step_status verb_record(int argc, char **argv)
     arguments.stop_at_operand = true;
     if (!arguments_read(&arguments, argc, argv, 1, SIZE_MAX))
         return arguments.status;
-    return record(&recording, &arguments);
+    enum step_status status =
+        recording_check_answers(&arguments, recording.report, recording.summary);
+    return status == STEP_STATUS_OK ? record(&recording, &arguments) : status;
 }

@@ -8,6 +8,7 @@
 #include "converter/records/record_dump.h"
 #include "converter/report/report_data.h"
 #include "converter/trace/selection_options.h"
+#include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 
 #define ROWS_DEFAULT UINT64_C(1000)
@@ -193,15 +194,17 @@ static enum step_status write_default(struct report_request *request, const char
     return status;
 }
 
-enum step_status report_write_beside(const char *trace, const char *page, bool *is_written)
+static enum step_status report_write_beside(const char *trace, const char *page, bool *is_written)
 {
     struct report_request request = {.output = page};
     return write_default(&request, trace, is_written);
 }
 
-enum step_status report_write_out(const char *trace, const char *title, bool *is_written)
+static enum step_status report_write_out(const char *trace, const char *title, bool *is_written)
 {
     struct report_request request = {.output = "-",
                                      .report = {.title = title, .is_name_given = true}};
     return write_default(&request, trace, is_written);
 }
+
+const struct page_maker report_page_maker = {report_write_beside, report_write_out};

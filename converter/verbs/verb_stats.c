@@ -5,8 +5,8 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/sampled_trace.h"
-#include "converter/findings/findings.h"
 #include "converter/formats/input.h"
+#include "converter/numbers/findings_maker.h"
 #include "converter/numbers/gate_rule.h"
 #include "converter/numbers/measure_trace.h"
 #include "converter/numbers/statistics_report.h"
@@ -37,8 +37,7 @@ struct stats_pass {
     struct statistics statistics;
     bool is_measured; /* collect measures for gates */
     struct trace_measure measure;
-    bool has_findings; /* collect what they are made from: the trace is whole, and not sampled */
-    struct findings_pass findings;
+    void *findings; /* what they are made from; NULL: the trace is not whole, or is sampled */
 };
 
 static enum step_status visit(void *user, const struct trace_event *events, size_t count,
@@ -47,8 +46,8 @@ static enum step_status visit(void *user, const struct trace_event *events, size
     struct stats_pass *pass = user;
     if (!statistics_put(&pass->statistics, events, count))
         return no_memory(error);
-    enum step_status status = pass->has_findings
-                                  ? findings_pass_put(&pass->findings, events, count, error)
+    enum step_status status = pass->findings != NULL
+                                  ? findings_maker->put(pass->findings, events, count, error)
                                   : STEP_STATUS_OK;
     return status == STEP_STATUS_OK && pass->is_measured
                ? trace_measure_put(&pass->measure, events, count, error)
@@ -87,47 +86,28 @@ static enum step_status judge(const struct stats_options *options, const char *p
     return status == STEP_STATUS_OK ? own : status;
 }
 
-static enum step_status find(struct stats_pass *pass, const char *path, struct input *input,
-                             struct findings *findings, struct step_error *error)
-{
-    *findings = (struct findings){.count = 0};
-    if (!pass->has_findings)
-        return STEP_STATUS_OK;
-    enum step_status status = findings_pass_finish(&pass->findings, error);
-    const struct findings_evidence evidence = {
-        .source = input->source,
-        .pass = &pass->findings,
-        .path = strcmp(path, "-") != 0 && input->source->content == TRACE_OF_GRAPHS ? path : NULL,
-        .not_probed = pass->statistics.not_probed};
-    if (status == STEP_STATUS_OK && !findings_make(&evidence, findings))
-        status = no_memory(error);
-    return status;
-}
-
-static void put_findings(const void *findings, struct json_output *json)
-{
-    findings_put_json(findings, json);
-}
-
 /* Prints the findings and the numbers. */
 static enum step_status print(const struct stats_options *options, const char *path,
-                              struct input *input, struct stats_pass *pass,
-                              struct step_error *error)
+                              struct stats_pass *pass, struct step_error *error)
 {
-    struct findings findings;
+    const char *file = strcmp(path, "-") != 0 ? path : NULL;
+    bool has_findings = pass->findings != NULL;
     const struct statistics_report report = {.statistics = &pass->statistics,
                                              .path = path,
                                              .top = options->top,
                                              .order = options->order,
-                                             .put_more = pass->has_findings ? put_findings : NULL,
-                                             .user = &findings};
+                                             .put_more =
+                                                 has_findings ? findings_maker->put_json : NULL,
+                                             .user = pass->findings};
+    enum step_status status = STEP_STATUS_OK;
     if (options->gates.is_quiet)
-        return STEP_STATUS_OK;
-    enum step_status status = find(pass, path, input, &findings, error);
+        return status;
+    if (has_findings)
+        status = findings_maker->finish(pass->findings, file, pass->statistics.not_probed, error);
     if (status != STEP_STATUS_OK)
         return status;
-    if (!options->json)
-        findings_print(&findings, strcmp(path, "-") != 0 ? path : NULL);
+    if (has_findings && !options->json)
+        findings_maker->print(pass->findings, file);
     bool ok =
         options->json ? statistics_print_json(&report, stdout) : statistics_print_text(&report);
     return ok ? STEP_STATUS_OK : no_memory(error);
@@ -135,7 +115,8 @@ static enum step_status print(const struct stats_options *options, const char *p
 
 static bool takes_findings(const struct stats_options *options)
 {
-    return event_selection_is_all(&options->selected) && !options->gates.is_quiet;
+    return findings_maker != NULL && event_selection_is_all(&options->selected) &&
+           !options->gates.is_quiet;
 }
 
 static enum step_status add_up(const struct stats_options *options, const char *path,
@@ -150,10 +131,12 @@ static enum step_status add_up(const struct stats_options *options, const char *
     statistics->unit = event_source_time_unit(input->source);
     statistics->deaths.are_of_program = input->source->content == TRACE_OF_ALLOCATIONS;
     pass->is_measured = options->gates.count > 0;
-    pass->has_findings =
+    bool has_findings =
         takes_findings(options) && event_source_sample_interval(input->source) == 0;
     bool ok = !pass->is_measured || trace_measure_init(&pass->measure, input->source);
-    ok = (!pass->has_findings || findings_pass_init(&pass->findings, input->source)) && ok;
+    if (has_findings)
+        pass->findings = findings_maker->open(input->source);
+    ok = (!has_findings || pass->findings != NULL) && ok;
     if (ok) {
         enum step_status status = statistics_sampled_init(statistics, input->source, &error);
         if (status == STEP_STATUS_OK && pass->is_measured)
@@ -168,7 +151,7 @@ static enum step_status add_up(const struct stats_options *options, const char *
         if (status != STEP_STATUS_OK)
             return report_error(&error);
         statistics_finish(statistics);
-        status = print(options, path, input, pass, &error);
+        status = print(options, path, pass, &error);
         if (status != STEP_STATUS_OK)
             return report_error(&error);
         enum step_status judged =
@@ -198,8 +181,8 @@ static enum step_status run(struct stats_options *options, const struct argument
     statistics_reset(&pass.statistics);
     if (pass.is_measured)
         trace_measure_reset(&pass.measure);
-    if (pass.has_findings)
-        findings_pass_reset(&pass.findings);
+    if (findings_maker != NULL)
+        findings_maker->close(pass.findings);
     input_close(&input);
     return status;
 }

@@ -16,6 +16,9 @@
 #include "converter/tables/table.h"
 #include "converter/trace/trace_format.h"
 
+TRACE_FORMAT_DECLARE(parquet)
+TRACE_FORMAT_DECLARE(clickhouse_native)
+
 /* ---- values: lengths are varints, numbers little-endian; nulls are one byte per row before the
  * values ---- */
 

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a folder adds to `steptrace` by one line in its CMakeLists.txt: commands, what analyses offer
+# to the commands of the heart, formats and tables.  A folder that is not built adds nothing.
+
+# steptrace_verb(NAME GROUP PLACE [MEMORY] SUMMARY): the command NAME, whose function is verb_NAME.
+#   GROUP    of the help: RECORD, LOOK, COMPARE, CONVERT, STUDY or OTHER (converter/verbs/verb.h)
+#   PLACE    three digits: its place in the group, the most used first
+#   MEMORY   what it keeps grows with the trace: --memory limits it
+#   SUMMARY  a line of the help, with the name in 80 columns
+function(steptrace_verb name group place)
+  cmake_parse_arguments(VERB "MEMORY" "" "" ${ARGN})
+  list(FIND STEPTRACE_VERB_GROUPS ${group} number)
+  string(REPLACE - _ function ${name})
+  set(memory false)
+  if(VERB_MEMORY)
+    set(memory true)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY STEPTRACE_VERBS
+    "${number}|${place}|${function}|{\"${name}\", \"${VERB_UNPARSED_ARGUMENTS}\", verb_${function}, ${memory}, VERBS_${group}},")
+endfunction()
+set(STEPTRACE_VERB_GROUPS RECORD LOOK COMPARE CONVERT STUDY OTHER)
+
+# steptrace_offer(KIND OBJECT): what a command of the heart uses where there is one; KIND is a row of
+# STEPTRACE_OFFERS, OBJECT a constant `struct KIND`.
+function(steptrace_offer kind object)
+  set_property(GLOBAL PROPERTY STEPTRACE_OFFER_${kind} ${object})
+endfunction()
+# The kinds, each with the header that has its structure.
+set(STEPTRACE_OFFERS page_maker:converter/verbs/recording.h findings_maker:converter/numbers/findings_maker.h)
+
+# steptrace_formats(LAYER NAME...): more formats, at the end of the list of formats; format_NAME is
+# defined in LAYER.  steptrace_tables(LAYER NAME...): more tables of Java traces, NAME_table.
+function(steptrace_formats layer)
+  set_property(GLOBAL APPEND PROPERTY STEPTRACE_MORE_FORMATS ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY STEPTRACE_MORE_FORMATS_LAYERS ${layer})
+endfunction()
+function(steptrace_tables layer)
+  set_property(GLOBAL APPEND PROPERTY STEPTRACE_MORE_TABLES ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY STEPTRACE_MORE_TABLES_LAYERS ${layer})
+endfunction()
+
+# A header that defines MACRO(X) as X of each of the property's values; LAYER, which includes it, is
+# linked with those that have them.
+function(steptrace_list_header layer path macro)
+  get_property(values GLOBAL PROPERTY STEPTRACE_${macro})
+  get_property(layers GLOBAL PROPERTY STEPTRACE_${macro}_LAYERS)
+  list(TRANSFORM values REPLACE "(.+)" " X(\\1)")
+  list(JOIN values "" text)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${path} @ONLY
+    CONTENT "/* Made by cmake/registry.cmake. */\n#define ${macro}(X)${text}\n")
+  if(TARGET ${layer})
+    target_link_libraries(${layer} PUBLIC ${layers})
+  endif()
+endfunction()
+
+# After the last folder: writes what was registered.  Adds the library steptrace_registry, the table
+# of commands, and links with it the LAYERS that have them.
+function(steptrace_write_registry)
+  steptrace_list_header(converter_formats converter/formats/more_formats.h MORE_FORMATS)
+  steptrace_list_header(converter_tables converter/tables/more_tables.h MORE_TABLES)
+  get_property(verbs GLOBAL PROPERTY STEPTRACE_VERBS)
+  list(SORT verbs)
+  set(declared "")
+  set(rows "")
+  foreach(verb ${verbs})
+    string(REGEX MATCH "^[0-9]+\\|[0-9]+\\|([a-z_]+)\\|(.*)$" row "${verb}")
+    string(APPEND declared "enum step_status verb_${CMAKE_MATCH_1}(int argc, char **argv);\n")
+    string(APPEND rows "    ${CMAKE_MATCH_2}\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/converter/verbs/registered_verbs.h @ONLY
+    CONTENT "/* Made by cmake/registry.cmake. */\n${declared}")
+  set(headers "")
+  set(offers "")
+  foreach(row ${STEPTRACE_OFFERS})
+    string(REGEX MATCH "^(.*):(.*)$" row ${row})
+    get_property(object GLOBAL PROPERTY STEPTRACE_OFFER_${CMAKE_MATCH_1})
+    string(APPEND headers "#include \"${CMAKE_MATCH_2}\"\n")
+    if(object)
+      string(APPEND offers "extern const struct ${CMAKE_MATCH_1} ${object};\n")
+      set(object "&${object}")
+    else()
+      set(object NULL)
+    endif()
+    string(APPEND offers "const struct ${CMAKE_MATCH_1} *const ${CMAKE_MATCH_1} = ${object};\n")
+  endforeach()
+  set(source ${CMAKE_BINARY_DIR}/converter/verbs/registry.c)
+  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "/* Made by cmake/registry.cmake. */
+#include \"converter/verbs/verb.h\"
+${headers}
+const struct verb verbs[] = {
+${rows}};
+const size_t verb_count = sizeof verbs / sizeof verbs[0];
+${offers}")
+  add_library(steptrace_registry OBJECT ${source})
+  target_link_libraries(steptrace_registry PUBLIC steptrace_source_root ${ARGN}
+    PRIVATE steptrace_flags)
+endfunction()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks rows by their change; writes a comparison as JSON, CSV, and the data of the page. */
+/* Writes a comparison as JSON, CSV, and the data of the page. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,51 +7,6 @@
 #include "converter/base/sampled_trace.h"
 #include "converter/base/table_text.h"
 #include "converter/numbers/compare_report.h"
-
-static int by_change(const void *left, const void *right)
-{
-    const struct compare_row *a = left, *b = right;
-    if (fabs(a->pair.change) != fabs(b->pair.change))
-        return fabs(a->pair.change) > fabs(b->pair.change) ? -1 : 1;
-    if (a->other_change != b->other_change)
-        return a->other_change > b->other_change ? -1 : 1;
-    if (a->time_change != b->time_change)
-        return a->time_change > b->time_change ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
-}
-
-static void find_other_changes(const struct measures *measures, enum measure_axis axis,
-                               struct compare_row *row)
-{
-    for (size_t i = 0; i < metric_count; i++) {
-        const struct metric *metric = &metrics[i];
-        if (metric->group != METRICS_OF_TRACES || !measures_have(measures, metric))
-            continue;
-        double change = fabs(measures_pair(measures, axis, row->row, metric).change);
-        double *most = metric->unit == UNIT_TIME ? &row->time_change : &row->other_change;
-        *most = change > *most ? change : *most;
-    }
-}
-
-bool compare_rank(const struct compare_report *report, enum measure_axis axis,
-                  const struct metric *metric, struct compare_ranking *ranking)
-{
-    const struct measures *measures = report->measures;
-    size_t count = measures_count(measures, axis);
-    *ranking = (struct compare_ranking){.rows = calloc(count + 1, sizeof *ranking->rows)};
-    if (ranking->rows == NULL)
-        return false;
-    for (uint32_t row = 1; row <= count; row++) {
-        struct compare_row *out = &ranking->rows[ranking->count];
-        *out = (struct compare_row){.row = row, .pair = measures_pair(measures, axis, row, metric)};
-        find_other_changes(measures, axis, out);
-        ranking->count += out->pair.change != 0 || out->other_change != 0 ||
-                          (report->with_times && out->time_change != 0);
-    }
-    qsort(ranking->rows, ranking->count, sizeof *ranking->rows, by_change);
-    ranking->shown = table_shown(report->top, ranking->count);
-    return true;
-}
 
 bool compare_has(const struct compare_report *report, const struct metric *metric)
 {
@@ -137,8 +92,9 @@ static void put_values(struct json_output *json, const struct compare_report *re
 static bool put_table(struct json_output *json, const struct compare_report *report,
                       enum measure_axis axis)
 {
-    struct compare_ranking ranking;
-    if (!compare_rank(report, axis, compare_metric(report, axis), &ranking))
+    struct change_ranking ranking;
+    if (!rank_changes(report->measures, axis, compare_metric(report, axis), report->with_times,
+                      report->top, &ranking))
         return false;
     json_begin_array(json, axis_plurals[axis]);
     for (size_t i = 0; i < ranking.shown; i++) {
@@ -194,8 +150,9 @@ bool compare_print_json(const struct compare_report *report)
 
 static bool csv_table(const struct compare_report *report, enum measure_axis axis)
 {
-    struct compare_ranking ranking;
-    if (!compare_rank(report, axis, compare_metric(report, axis), &ranking))
+    struct change_ranking ranking;
+    if (!rank_changes(report->measures, axis, compare_metric(report, axis), report->with_times,
+                      report->top, &ranking))
         return false;
     for (size_t i = 0; i < ranking.shown; i++) {
         printf("%s,", axis_names[axis]);

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "converter/numbers/measures.h"
+#include "converter/numbers/change_ranking.h"
 #include "format/json/json_output.h"
 
 struct compare_report {
@@ -19,23 +19,6 @@ struct compare_report {
     bool with_times;                 /* also rows in which only times changed */
 };
 
-/* A row with the change of its sort metric and the largest change of the other metrics. */
-struct compare_row {
-    uint32_t row;
-    struct measured_pair pair;
-    double other_change; /* of bytes, objects and calls */
-    double time_change;
-};
-
-struct compare_ranking {
-    struct compare_row *rows; /* the largest change first; the caller frees it */
-    size_t count;             /* rows that changed in any metric */
-    size_t shown;
-};
-
-/* Returns false if memory runs out. */
-bool compare_rank(const struct compare_report *report, enum measure_axis axis,
-                  const struct metric *metric, struct compare_ranking *ranking);
 /* Returns the metric that a table is sorted by. */
 const struct metric *compare_metric(const struct compare_report *report, enum measure_axis axis);
 /* Returns true if all runs have the metric, and any of them a value for it. */

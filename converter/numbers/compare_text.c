@@ -152,14 +152,14 @@ static void print_head(const struct compare_report *report, const struct metric 
 static bool print_table(const struct compare_report *report, enum measure_axis axis)
 {
     const struct metric *metric = compare_metric(report, axis);
-    struct compare_ranking ranking;
+    struct change_ranking ranking;
     size_t beyond_noise = 0;
-    if (!compare_rank(report, axis, metric, &ranking))
+    if (!rank_changes(report->measures, axis, metric, report->with_times, report->top, &ranking))
         return false;
     if (ranking.count > 0)
         print_head(report, metric, axis);
     for (size_t i = 0; i < ranking.shown; i++) {
-        const struct compare_row *row = &ranking.rows[i];
+        const struct change_row *row = &ranking.rows[i];
         print_medians(metric, row->pair.before.median, row->pair.after.median);
         print_share(&row->pair.before, row->pair.change);
         bool is_noise = measured_is_noise(&row->pair.before, &row->pair.after);

@@ -13,7 +13,7 @@
 #include "converter/base/report_table.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/base/table_text.h"
-#include "converter/numbers/compare_report.h"
+#include "converter/numbers/change_ranking.h"
 #include "converter/trace/class_twins.h"
 #include "format/json/json_output.h"
 
@@ -24,11 +24,11 @@ static enum measure_axis axis_of(const struct leak_report *report)
 }
 
 /* Without memory there are no changes. */
-static struct compare_ranking rank_changes(const struct leak_report *report)
+static struct change_ranking rank_leaks(const struct leak_report *report)
 {
-    const struct compare_report changes = {.measures = report->measures, .top = report->top};
-    struct compare_ranking ranking;
-    compare_rank(&changes, axis_of(report), metric_by_name("leaked", 6), &ranking);
+    struct change_ranking ranking;
+    rank_changes(report->measures, axis_of(report), metric_by_name("leaked", 6), false, report->top,
+                 &ranking);
     return ranking;
 }
 
@@ -40,7 +40,7 @@ static bool grows_in_bytes(const struct leak_report *report)
 
 static void leak_print_changes(const struct leak_report *report)
 {
-    struct compare_ranking changes = rank_changes(report);
+    struct change_ranking changes = rank_leaks(report);
     const struct metric *metric = metric_by_name("leaked", 6);
     struct measured_pair all = measures_pair(report->measures, AXIS_PROGRAM, 1, metric);
     printf("\nsince     ");
@@ -53,7 +53,7 @@ static void leak_print_changes(const struct leak_report *report)
     if (changes.count > 0)
         printf("\n%12s %12s %12s  %s\n", "before", "now", "change", axis_names[axis_of(report)]);
     for (size_t i = 0; i < changes.shown; i++) {
-        const struct compare_row *row = &changes.rows[i];
+        const struct change_row *row = &changes.rows[i];
         printf("%12s %12s %12s %c", metric_quantity(metric, row->pair.before.median).text,
                metric_quantity(metric, row->pair.after.median).text,
                metric_change(metric, row->pair.change).text,
@@ -68,12 +68,12 @@ static void leak_print_changes(const struct leak_report *report)
 
 static void leak_put_changes(const struct leak_report *report, struct json_output *json)
 {
-    struct compare_ranking changes = rank_changes(report);
+    struct change_ranking changes = rank_leaks(report);
     json_begin_object(json, "baseline");
     json_text(json, "trace", report->baseline);
     json_begin_array(json, "changes");
     for (size_t i = 0; i < changes.shown; i++) {
-        const struct compare_row *row = &changes.rows[i];
+        const struct change_row *row = &changes.rows[i];
         json_begin_object(json, NULL);
         json_number(json, "before_bytes", (uint64_t) row->pair.before.median);
         json_number(json, "bytes", (uint64_t) row->pair.after.median);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/trace_gap.h"
+#include "converter/base/trace_reader.h"
 #include "converter/records/record_values.h"
 #include "steptrace/show.h"
 

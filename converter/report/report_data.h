@@ -71,9 +71,4 @@ enum step_status report_page_write(const char *path, const struct step_bytes fra
 enum step_status sampled_page_write(const char *path, struct report_model *model,
                                     const struct report_options *options, struct step_error *error);
 
-/* The pages, built from the files in converter/report/page: the parts before and after their
- * data. */
-
-extern const struct step_bytes report_page[2], compare_page[2], estimates_page[2];
-
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the estimates of a sampled trace as the JSON text that the page reads. */
+#include "converter/page/pages.h"
 #include "converter/report/report_data.h"
 
 #include <stdlib.h>

@@ -2,11 +2,11 @@
 /* A source that reads STEP traces. */
 #include <stdlib.h>
 
-#include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
 #include "converter/base/record_layout.h"
 #include "converter/base/trace_gap.h"
+#include "converter/base/trace_reader.h"
 #include "converter/base/trace_ticks.h"
 #include "converter/step/event_of_record.h"
 #include "converter/step/phase_spans.h"

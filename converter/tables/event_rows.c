@@ -2,7 +2,7 @@
 /* Opens the trace's events with a separate reader. */
 #include "converter/tables/event_rows.h"
 
-#include "converter/base/given_definition.h"
+#include "converter/base/trace_reader.h"
 #include "converter/step/stepfile.h"
 #include "format/core/step_no_memory.h"
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "converter/base/arguments.h"
-#include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/sampled_trace.h"
+#include "converter/base/trace_reader.h"
 #include "converter/step/stepfile.h"
 #include "converter/tables/makers.h"
 #include "converter/tables/more_tables.h"

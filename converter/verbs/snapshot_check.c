@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
+#include "converter/base/trace_reader.h"
 #include "converter/graph/graph_replay.h"
 #include "format/core/grow.h"
 

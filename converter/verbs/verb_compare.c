@@ -10,7 +10,7 @@
 #include "converter/numbers/measure_trace.h"
 #include "converter/numbers/measures.h"
 #include "converter/output/output_file.h"
-#include "converter/report/report_data.h"
+#include "converter/page/pages.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
 

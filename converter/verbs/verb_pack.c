@@ -13,6 +13,7 @@
 #include "converter/base/sampled_trace.h"
 #include "converter/base/trace_files.h"
 #include "converter/base/trace_gap.h"
+#include "converter/base/trace_reader.h"
 #include "converter/formats/format_table.h"
 #include "converter/formats/input.h"
 #include "converter/formats/pour.h"

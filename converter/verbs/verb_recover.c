@@ -15,6 +15,7 @@
 #include "converter/base/sampled_trace.h"
 #include "converter/base/trace_files.h"
 #include "converter/base/trace_gap.h"
+#include "converter/base/trace_reader.h"
 #include "converter/formats/input.h"
 #include "converter/output/output_file.h"
 #include "converter/output/trace_output.h"

@@ -5,6 +5,7 @@
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
 #include "converter/output/output_file.h"
+#include "converter/page/pages.h"
 #include "converter/records/record_dump.h"
 #include "converter/report/report_data.h"
 #include "converter/trace/selection_options.h"

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "converter/base/estimates.h"
-#include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/trace_files.h"
+#include "converter/base/trace_reader.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/allocs_as_events.h"
 #include "converter/trace/arrival_order.h"

@@ -2,10 +2,10 @@
 /* Follows a growing trace by the headers of its blocks. */
 #include "converter/watch/watch_feed.h"
 
-#include "converter/base/given_definition.h"
 #include "converter/base/quantity.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/base/trace_gap.h"
+#include "converter/base/trace_reader.h"
 #include "converter/base/trace_ticks.h"
 #include "converter/step/stepfile.h"
 #include "steptrace/live.h"

@@ -16,9 +16,10 @@
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/given_definition.h"
 #include "converter/base/joined_files.h"
 #include "converter/base/trace_files.h"
+#include "converter/base/trace_gap.h"
+#include "converter/base/trace_reader.h"
 #include "converter/formats/format_table.h"
 #include "converter/verbs/elf_program.h"
 #include "converter/verbs/verb.h"

@@ -131,8 +131,7 @@ static enum step_status add_up(const struct stats_options *options, const char *
     statistics->unit = event_source_time_unit(input->source);
     statistics->deaths.are_of_program = input->source->content == TRACE_OF_ALLOCATIONS;
     pass->is_measured = options->gates.count > 0;
-    bool has_findings =
-        takes_findings(options) && event_source_sample_interval(input->source) == 0;
+    bool has_findings = takes_findings(options) && event_source_sample_interval(input->source) == 0;
     bool ok = !pass->is_measured || trace_measure_init(&pass->measure, input->source);
     if (has_findings)
         pass->findings = findings_maker->open(input->source);

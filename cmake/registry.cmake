@@ -3,7 +3,7 @@
 # to the commands of the heart, formats and tables.  A folder that is not built adds nothing.
 
 # steptrace_verb(NAME GROUP PLACE [MEMORY] SUMMARY): the command NAME, whose function is verb_NAME.
-#   GROUP    of the help: RECORD, LOOK, COMPARE, CONVERT, STUDY or OTHER (converter/verbs/verb.h)
+#   GROUP    of the help: RECORD, LOOK, COMPARE, CONVERT, STUDY or OTHER (converter/cli/verb.h)
 #   PLACE    three digits: its place in the group, the most used first
 #   MEMORY   what it keeps grows with the trace: --memory limits it
 #   SUMMARY  a line of the help, with the name in 80 columns
@@ -15,6 +15,7 @@ function(steptrace_verb name group place)
   if(VERB_MEMORY)
     set(memory true)
   endif()
+  steptrace_registers()
   set_property(GLOBAL APPEND PROPERTY STEPTRACE_VERBS
     "${number}|${place}|${function}|{\"${name}\", \"${VERB_UNPARSED_ARGUMENTS}\", verb_${function}, ${memory}, VERBS_${group}},")
 endfunction()
@@ -23,10 +24,11 @@ set(STEPTRACE_VERB_GROUPS RECORD LOOK COMPARE CONVERT STUDY OTHER)
 # steptrace_offer(KIND OBJECT): what a command of the heart uses where there is one; KIND is a row of
 # STEPTRACE_OFFERS, OBJECT a constant `struct KIND`.
 function(steptrace_offer kind object)
+  steptrace_registers()
   set_property(GLOBAL PROPERTY STEPTRACE_OFFER_${kind} ${object})
 endfunction()
 # The kinds, each with the header that has its structure.
-set(STEPTRACE_OFFERS page_maker:converter/verbs/recording.h findings_maker:converter/numbers/findings_maker.h)
+set(STEPTRACE_OFFERS page_maker:converter/recorders/recording.h findings_maker:converter/statistics/findings_maker.h)
 
 # steptrace_formats(LAYER NAME...): more formats, at the end of the list of formats; format_NAME is
 # defined in LAYER.  steptrace_tables(LAYER NAME...): more tables of Java traces, NAME_table.
@@ -53,11 +55,18 @@ function(steptrace_list_header layer path macro)
   endif()
 endfunction()
 
+# The layer of the current folder is linked with what uses the registry.
+function(steptrace_registers)
+  file(RELATIVE_PATH layer ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  string(REPLACE / _ layer ${layer})
+  set_property(GLOBAL APPEND PROPERTY STEPTRACE_REGISTERED_LAYERS ${layer})
+endfunction()
+
 # After the last folder: writes what was registered.  Adds the library steptrace_registry, the table
-# of commands, and links with it the LAYERS that have them.
+# of commands, which brings the layers that have them.
 function(steptrace_write_registry)
   steptrace_list_header(converter_formats converter/formats/more_formats.h MORE_FORMATS)
-  steptrace_list_header(converter_tables converter/tables/more_tables.h MORE_TABLES)
+  steptrace_list_header(analyses_tables analyses/tables/more_tables.h MORE_TABLES)
   get_property(verbs GLOBAL PROPERTY STEPTRACE_VERBS)
   list(SORT verbs)
   set(declared "")
@@ -67,7 +76,7 @@ function(steptrace_write_registry)
     string(APPEND declared "enum step_status verb_${CMAKE_MATCH_1}(int argc, char **argv);\n")
     string(APPEND rows "    ${CMAKE_MATCH_2}\n")
   endforeach()
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/converter/verbs/registered_verbs.h @ONLY
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/converter/cli/registered_verbs.h @ONLY
     CONTENT "/* Made by cmake/registry.cmake. */\n${declared}")
   set(headers "")
   set(offers "")
@@ -83,15 +92,17 @@ function(steptrace_write_registry)
     endif()
     string(APPEND offers "const struct ${CMAKE_MATCH_1} *const ${CMAKE_MATCH_1} = ${object};\n")
   endforeach()
-  set(source ${CMAKE_BINARY_DIR}/converter/verbs/registry.c)
+  set(source ${CMAKE_BINARY_DIR}/converter/commands/registry.c)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "/* Made by cmake/registry.cmake. */
-#include \"converter/verbs/verb.h\"
+#include \"converter/cli/verb.h\"
 ${headers}
 const struct verb verbs[] = {
 ${rows}};
 const size_t verb_count = sizeof verbs / sizeof verbs[0];
 ${offers}")
   add_library(steptrace_registry OBJECT ${source})
-  target_link_libraries(steptrace_registry PUBLIC steptrace_source_root ${ARGN}
+  get_property(layers GLOBAL PROPERTY STEPTRACE_REGISTERED_LAYERS)
+  list(REMOVE_DUPLICATES layers)
+  target_link_libraries(steptrace_registry PUBLIC steptrace_source_root ${layers}
     PRIVATE steptrace_flags)
 endfunction()

@@ -22,7 +22,7 @@ import sys
 from source_calls import Calls
 
 PAGES = ["docs/architecture.md", "docs/README.md", "CONTRIBUTING.md", "README.md"]
-TOPS = r"(?:agent|capture|cmake|compilers|converter|docs|examples|format|java-tests|malloc-recorder|python|scripts|tests)"
+TOPS = r"(?:agent|analyses|capture|cmake|compilers|converter|docs|examples|format|java-tests|malloc-recorder|python|scripts|tests)"
 
 
 README_LINES = 180
@@ -140,7 +140,7 @@ def main():
                              stdout=subprocess.PIPE).stdout.split()
     pages = PAGES + [p for p in tracked if p not in PAGES and not p.startswith(("tests/", "java-tests"))]
     faults, count, names = [], 0, tests()
-    calls = Calls(("agent", "capture", "compilers", "converter", "format", "malloc-recorder"))
+    calls = Calls(("agent", "analyses", "capture", "compilers", "converter", "format", "malloc-recorder"))
     for page in pages:
         text = read(page)
         here = os.path.dirname(page)

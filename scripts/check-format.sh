@@ -4,7 +4,7 @@
 # CMake longer than 99 characters?
 set -euo pipefail
 cd "$(dirname "$0")/.."
-mapfile -t sources < <(find agent capture compilers converter examples format \
+mapfile -t sources < <(find agent analyses capture compilers converter examples format \
     java-tests malloc-recorder python tests -name '*.[ch]' | sort)
 if [ "${1:-}" = --fix ]; then
     clang-format -i "${sources[@]}"

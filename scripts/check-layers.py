@@ -17,8 +17,8 @@ import re
 import subprocess
 import sys
 
-TOPS = ("format", "compilers", "capture", "agent", "converter", "malloc-recorder")
-EVERYBODYS = ("format/include/steptrace", "converter/replay/driver", "malloc-recorder/drain")
+TOPS = ("format", "compilers", "capture", "agent", "converter", "analyses", "malloc-recorder")
+EVERYBODYS = ("format/include/steptrace", "analyses/replay/driver", "malloc-recorder/drain")
 CLEARS_EXCEPTIONS = "agent/base/exceptions"  # nothing else in the agent does
 INLINE = ("format/core/grow.h", "format/core/hash.h", "format/core/nearest_word.h")  # without a symbol: everybody's as well
 
@@ -38,10 +38,10 @@ OPENERS = {  # files, or folders, that do any of these, each with the reason
     "format/step/write/file_output": "the library's writer, at a caller's path that is no regular file",
     "format/hatf/hatf_output_file": "tmpfile(), which has no name",
     "converter/output/": "all outputs",
-    "converter/base/spool": "temporary files without a name",
-    "converter/attach/": "files of another user's process, opened in a child with that user's rights",
-    "converter/mcp/": "traces below the server's directories, one part of a path after the other",
-    "converter/replay/driver/driver": "runs in another process, without the rest",
+    "converter/files/spool": "temporary files without a name",
+    "converter/recorders/": "files of another user's process, opened in a child with that user's rights",
+    "analyses/mcp/": "traces below the server's directories, one part of a path after the other",
+    "analyses/replay/driver/driver": "runs in another process, without the rest",
     "capture/trace_file": "the trace and its live file",
     "capture/provenance": "files of /proc that describe the process",
     "capture/writer_process": "the library's own bytes, before it is started again",

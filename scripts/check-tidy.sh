@@ -7,7 +7,7 @@ build=$(readlink -f "$1")
 jobs=${2:-$(nproc)}
 cd "$(dirname "$0")/.."
 # Where all C stands; check-format.sh has the same list.
-find agent capture compilers converter examples format java-tests malloc-recorder tests -name '*.c' |
+find agent analyses capture compilers converter examples format java-tests malloc-recorder tests -name '*.c' |
     while read -r source; do
         if grep -qF "$PWD/$source\"" "$build/compile_commands.json"; then
             printf '%s\0' "$source"

@@ -31,14 +31,14 @@ SAID = re.compile(r"\.unshown\b|\bstep_reader_property(?:_value|_key)?\(|"
                   r"\btarget(?:\.|->)path\b")  # the name of what another process has open
 KEEPS = re.compile(r"\bconst char \*(\w+) = (?:event_source_property\([^;()]*\)\.unshown|step_reader_property\w*\([^;()]*\));")
 PRINTERS = {  # the functions that escape, and writers of formats that are no text
-    "converter/base/error_report.c": "print_shown()",
-    "converter/base/protobuf_output.c": "binary",
-    "converter/base/utf8_text.c": "UTF-8",
+    "converter/cli/error_report.c": "print_shown()",
+    "converter/output/protobuf_output.c": "binary",
+    "converter/cli/utf8_text.c": "UTF-8",
     "converter/formats/hprof/heapdump_writer.c": "binary",
     "converter/formats/hprof/hprof_writer.c": "binary",
     "converter/formats/jfr/jfr_sink.c": "binary",
     "converter/formats/pprof.c": "binary",
-    "converter/tables/entry_rows.c": "into memory, for a column",
+    "analyses/tables/entry_rows.c": "into memory, for a column",
 }
 COMMENT = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'|(?P<said>/\*(?:[^*]|\*(?!/))*\*/)")
 CONTRACT = re.compile(r"/\*((?:[^*]|\*(?!/))*)\*/\n((?:(?:static|inline|extern|const|struct|enum|unsigned) )*\w+ \**)(\w+)\([^;{]*[;{]")
@@ -74,7 +74,7 @@ def file_faults(path):
         for found in HOME.finditer(text):
             line = text.count("\n", 0, found.start()) + 1
             yield f"{path}:{line}: {found[0]}: a path of one machine"
-        if path.startswith("converter/") and path.endswith(".c") and path not in PRINTERS:
+        if path.startswith(("converter/", "analyses/")) and path.endswith(".c") and path not in PRINTERS:
             yield from raw_text_faults(path, text)
         lines = text.count("\n")
         if lines > LINES and path not in LONG:

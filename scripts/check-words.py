@@ -70,7 +70,7 @@ def misspelt():
 def main():
     os.chdir(os.path.dirname(os.path.abspath(__file__)) + "/..")
     pages = [path for path in tracked("README.md", "docs/*.md", "docs/man/*") if not path.startswith("docs/results/")]
-    sources = tracked("agent/*.c", "capture/*.c", "compilers/*.c", "converter/*.c", "format/*.c", "malloc-recorder/*.c")
+    sources = tracked("agent/*.c", "capture/*.c", "compilers/*.c", "converter/*.c", "analyses/*.c", "format/*.c", "malloc-recorder/*.c")
     found = {path: list(hits(path)) for path in pages + sources if os.path.exists(path)}
     if "--update" in sys.argv:
         with open(LEFT, "w", encoding="utf-8") as file:

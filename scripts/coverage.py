@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-OURS = ("agent", "capture", "compilers", "converter", "format", "java", "malloc-recorder", "python")
+OURS = ("agent", "analyses", "capture", "compilers", "converter", "format", "java", "malloc-recorder", "python")
 FILES_A_RUN = 24
 
 

@@ -61,7 +61,7 @@ labelled() {
 
 # The tests that a compressor can make a difference to: the agent's know none, and neither do
 # unit_format_step_limits and _linked.
-of_packing='\(unit_format_\(step_[a-km-z]\|live\|hatf\|codec\)\|unit_converter_\(formats\|tables\)\)'
+of_packing='\(unit_format_\(step_[a-km-z]\|live\|hatf\|codec\)\|unit_\(converter_formats\|analyses_tables\)\)'
 
 # What a build makes, where that is less than all.
 build_targets() {

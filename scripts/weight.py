@@ -30,8 +30,8 @@ FEATURES = (
     ("HPROF, JFR, heaptrack, CTF, pprof, Valgrind, collapsed, speedscope, Chrome trace", "users of those tools", "*hprof* *jfr* *Jfr* *heaptrack* *ctf* *pprof* *callgrind* *dhat* *massif* *valgrind* *collapsed* *speedscope* "
      "*chrome* *otlp* *heapdump* *elephant* *protobuf* tests/formats/*.c tests/formats/CMakeLists.txt"),
     ("engine=sampled and estimates", "production services (async-profiler #1056, #1700)", "*sampled* *estimate* *sample_weights* agent/session/rotation* docs/engine-sampled.md"),
-    ("simulate, layout, advise, lifetimes, nominal", "researchers, the DaCapo suite (#278, #352)", "converter/simulate/* *simulat* converter/layout/* converter/locality/* *locality* *layout* converter/sites/* converter/nominal/* "
-     "*nominal* *advi[cs]e* *verb_sites* *site_* tests/unit/converter/sites/* docs/escape.md"),
+    ("simulate, layout, advise, lifetimes, nominal", "researchers, the DaCapo suite (#278, #352)", "analyses/simulate/* *simulat* converter/layout/* analyses/locality/* *locality* *layout* analyses/sites/* analyses/nominal/* "
+     "*nominal* *advi[cs]e* *verb_sites* *site_* tests/unit/analyses/sites/* docs/escape.md"),
     ("agent: engine=bytecode and the rewriter", "the STEP papers (cost)", "agent/bytecode/* agent/rewriter/* agent/deaths/* tests/rewriter/* tests/unit/agent/rewriter/* "
      "tests/unit/agent/bytecode/* tests/unit/agent/deaths/* tests/fuzz/rewriter/* docs/engine-bytecode.md"),
     ("agent: internals of HotSpot", "JVM engineers (cost, stacks)", "agent/hotspot/* tests/unit/agent/hotspot/* docs/hotspot-internals.md tests/jvm/internals*"),
@@ -40,46 +40,46 @@ FEATURES = (
     ("agent: the rest", "the STEP papers", "agent/* tests/unit/agent/* tests/jvm/* java-tests/* docs/man/libtracer* docs/jvms.md scripts/jvms.py scripts/jdks.sh cmake/jdks.cmake"),
     ("capture, live files, recovery, peeking", "services: a killed JVM loses nothing", "capture/* format/live/* tests/unit/capture/* tests/unit/format/live/* tests/fuzz/live/* docs/formats/live*"),
     ("native programs: recorder and drain", "the HATF paper, allocator studies", "malloc-recorder/* tests/malloc-recorder/* tests/unit/malloc-recorder/*"),
-    ("replay", "allocator studies", "converter/replay/* *replay*"),
+    ("replay", "allocator studies", "analyses/replay/* *replay*"),
     ("exact deaths, retained sizes, paths", "the papers on object lifetimes, leak hunters", "converter/graph/* tests/graph/* tests/unit/converter/graph/* docs/answers/how-long-objects-live.md docs/answers/what-keeps-it-alive.md docs/results/deaths.md"),
-    ("heap, leaks, compare, gates, statistics", "performance engineers, builds", "converter/heap/* converter/numbers/* tests/unit/converter/heap/* tests/unit/converter/numbers/* "
+    ("heap, leaks, compare, gates, statistics", "performance engineers, builds", "converter/heap/* converter/statistics/* tests/unit/converter/heap/* tests/unit/converter/statistics/* "
      "docs/answers/what-allocates.md docs/answers/what-changed.md docs/gates.md"),
-    ("tables: SQL, Parquet, ClickHouse, Python, Arrow", "data engineers", "converter/tables/* converter/formats/tables/* python/* tests/tables/* tests/formats/parquet/* tests/formats/clickhouse_native/* tests/python/* tests/unit/converter/tables/* "
+    ("tables: SQL, Parquet, ClickHouse, Python, Arrow", "data engineers", "analyses/tables/* analyses/tables/formats/* python/* tests/tables/* tests/formats/parquet/* tests/formats/clickhouse_native/* tests/python/* tests/unit/analyses/tables/* "
      "docs/tables.md docs/answers/sql-and-python.md docs/python.md docs/answers/many-machines.md docs/results/tables.md setup.py"),
-    ("report page", "everybody's first look", "converter/report/* tests/report/* tests/unit/converter/report/* docs/report.md"),
-    ("watch", "services", "converter/watch/* *watch*"),
-    ("mcp", "users of assistants", "converter/mcp/* *mcp*"),
-    ("attach", "services, containers", "converter/attach/* tests/unit/converter/attach/* *attach*"),
+    ("report page", "everybody's first look", "analyses/report/* tests/report/* tests/unit/analyses/report/* docs/report.md"),
+    ("watch", "services", "analyses/watch/* *watch*"),
+    ("mcp", "users of assistants", "analyses/mcp/* *mcp*"),
+    ("attach", "services, containers", "converter/recorders/* tests/unit/converter/recorders/* *attach*"),
     ("storm and fuzzing", "trust", "tests/storm/* tests/fuzz/* docs/results/storm.md docs/results/fuzz.md scripts/storm.sh"),
     ("benchmarks", "cost", "tests/bench/* docs/results/*"),
-    ("verbs, registry of formats, models of traces", "the command line", "converter/* tests/cli/* tests/unit/converter/* docs/man/*"),
+    ("verbs, registry of formats, models of traces", "the command line", "converter/* analyses/* tests/cli/* tests/unit/converter/* docs/man/*"),
     ("the rest: build, packages, examples, pages", "", "*"),
 )
 
 # what came after START: feature, patterns of the files that it brought
 LATER = (
     ("files written by a process of their own; attach across users and containers", "capture/detached.* capture/ring_copy.* capture/ring_memory.c "
-     "capture/trace_store.* capture/writer_* agent/session/writer_entry.c converter/attach/target_*"),
-    ("what is missing or does not match is said", "converter/base/trace_gap.* converter/trace/unmatched.* agent/deaths/canary.* converter/base/output_limit.*"),
+     "capture/trace_store.* capture/writer_* agent/session/writer_entry.c converter/recorders/target_*"),
+    ("what is missing or does not match is said", "converter/files/trace_gap.* converter/trace/unmatched.* agent/deaths/canary.* converter/output/output_limit.*"),
     ("JDKs 21 to 28", "agent/hotspot/compilations.* agent/bytecode/huge_methods.*"),
     ("waits that have a limit, exceptions that the agent keeps", "agent/base/patience.* agent/base/exceptions.*"),
     ("time of writers and readers: shared pages, threads that compress", "format/step/columns/value_pages.* format/io/output_behind.* format/core/crew.*"),
-    ("memory and pauses of the agent", "agent/base/memory.* agent/session/memory_account.* converter/verbs/attach_forecast.* "
+    ("memory and pauses of the agent", "agent/base/memory.* agent/session/memory_account.* converter/recorders/attach_forecast.* "
      "agent/deaths/reference_blocks.*"),
     ("JFR, Callgrind, DHAT, Massif, OTLP, heapdump.proto, Elephant Tracks", "converter/formats/jfr/* converter/formats/callgrind.c converter/formats/dhat.c "
      "converter/formats/massif.c converter/formats/otlp.c converter/formats/hprof/heapdump_writer.c converter/formats/elephant_* "
-     "converter/base/http_post.*"),
+     "converter/output/http_post.*"),
     ("source lines, phases, steptrace.jar", "converter/trace/source_map.* agent/bytecode/phase_methods.* agent/records/phases.* "
-     "converter/step/phase_spans.* converter/tables/phase_rows.c converter/trace/open_phases.* converter/watch/watch_phases.* converter/report/report_phases.*"),
-    ("mcp", "converter/mcp/* converter/verbs/verb_mcp.c"),
-    ("simulate, layout, advise, lifetimes, nominal", "converter/simulate/* converter/layout/* converter/locality/* converter/sites/* converter/nominal/* converter/base/lifetimes.* "
-     "converter/base/svg_chart.* converter/tables/site_rows.c converter/verbs/verb_sites.c "
-     "converter/verbs/verb_layout.c converter/verbs/verb_locality.c converter/verbs/verb_simulate.c converter/verbs/verb_nominal.c converter/formats/lifetimes_sink.c agent/records/layouts.* "
-     "converter/report/report_advice.* converter/report/report_collectors.*"),
-    ("engine=sampled, estimates, rotation, joined files", "agent/events/engine_sampled.c agent/events/sample* agent/session/rotation.* converter/base/estimate* "
-     "converter/base/sampled_trace.* converter/trace/sample_weights.* "
-     "converter/heap/heap_samples.* converter/report/sampled_page.* agent/events/draw_repeats.* converter/watch/watch_amounts.* "
-     "converter/base/joined_* converter/base/file_joining.* converter/base/rotated_files.*"),
+     "converter/step/phase_spans.* analyses/tables/phase_rows.c converter/trace/open_phases.* analyses/watch/watch_phases.* analyses/report/report_phases.*"),
+    ("mcp", "analyses/mcp/* analyses/mcp/verb_mcp.c"),
+    ("simulate, layout, advise, lifetimes, nominal", "analyses/simulate/* converter/layout/* analyses/locality/* analyses/sites/* analyses/nominal/* converter/containers/lifetimes.* "
+     "converter/output/svg_chart.* analyses/sites/rows/site_rows.c analyses/sites/verb_sites.c "
+     "analyses/layout/verb_layout.c analyses/locality/verb_locality.c analyses/simulate/verb_simulate.c analyses/nominal/verb_nominal.c converter/formats/lifetimes_sink.c agent/records/layouts.* "
+     "analyses/report/report_advice.* analyses/report/report_collectors.*"),
+    ("engine=sampled, estimates, rotation, joined files", "agent/events/engine_sampled.c agent/events/sample* agent/session/rotation.* converter/numbers/estimate* "
+     "converter/files/sampled_trace.* converter/trace/sample_weights.* "
+     "converter/heap/heap_samples.* analyses/report/sampled_page.* agent/events/draw_repeats.* analyses/watch/watch_amounts.* "
+     "converter/files/joined_* converter/files/file_joining.* converter/files/rotated_files.*"),
 )
 
 

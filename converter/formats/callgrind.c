@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/utf8_text.h"
+#include "converter/cli/utf8_text.h"
+#include "converter/containers/no_memory.h"
 #include "converter/heap/heap_writer.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/trace_sink.h"

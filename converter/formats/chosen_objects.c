@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/peak.h"
+#include "converter/containers/no_memory.h"
+#include "converter/containers/peak.h"
 #include "converter/trace/collection_clock.h"
 #include "format/core/grow.h"
 #include "format/core/search.h"

@@ -3,8 +3,8 @@
  * Writes method events as Chrome trace events (docs/formats/chrome-trace.md): `B` and `E` for each
  * call, names of threads, an instant event for each collection, and the live bytes as a counter.
  */
-#include "converter/base/no_memory.h"
-#include "converter/base/object_table.h"
+#include "converter/containers/no_memory.h"
+#include "converter/containers/object_table.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/collection_clock.h"
 #include "converter/trace/level_curve.h"

@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/quantity.h"
+#include "converter/containers/no_memory.h"
 #include "converter/heap/heap_writer.h"
+#include "converter/numbers/quantity.h"
 #include "format/core/grow.h"
 #include "format/json/json_output.h"
 

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/error_report.h"
-#include "converter/base/id_table.h"
-#include "converter/base/no_memory.h"
-#include "converter/base/quantity.h"
-#include "converter/base/sampled_trace.h"
-#include "converter/base/utf8_text.h"
+#include "converter/cli/error_report.h"
+#include "converter/cli/utf8_text.h"
+#include "converter/containers/id_table.h"
+#include "converter/containers/no_memory.h"
+#include "converter/files/sampled_trace.h"
 #include "converter/graph/keepers_of_trace.h"
 #include "converter/layout/object_layout.h"
+#include "converter/numbers/quantity.h"
 #include "converter/output/output_directory.h"
 #include "converter/output/output_file.h"
 #include "converter/output/output_stream.h"

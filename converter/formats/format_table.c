@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "converter/base/arguments.h"
-#include "converter/base/joined_files.h"
-#include "converter/base/quantity.h"
+#include "converter/cli/arguments.h"
+#include "converter/files/joined_files.h"
+#include "converter/numbers/quantity.h"
 #include "format/core/input_file.h"
 #include "format/core/nearest_word.h"
 #include "steptrace/packed.h"

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "converter/base/standard_input.h"
+#include "converter/files/standard_input.h"
 #include "converter/formats/more_formats.h"
 #include "converter/trace/allocs_as_events.h"
 #include "converter/trace/events_as_allocs.h"

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "converter/base/id_set.h"
-#include "converter/base/monotonic_time.h"
-#include "converter/base/no_memory.h"
-#include "converter/base/object_table.h"
-#include "converter/base/standard_input.h"
-#include "converter/base/trace_gap.h"
+#include "converter/containers/id_set.h"
+#include "converter/containers/no_memory.h"
+#include "converter/containers/object_table.h"
+#include "converter/files/monotonic_time.h"
+#include "converter/files/standard_input.h"
+#include "converter/files/trace_gap.h"
 #include "converter/trace/event_selection.h"
 #include "converter/trace/unmatched.h"
 #include "steptrace/hatf.h"

@@ -4,8 +4,8 @@
 #ifndef CONVERTER_FORMATS_INPUT_H
 #define CONVERTER_FORMATS_INPUT_H
 
-#include "converter/base/error_report.h"
-#include "converter/base/id_set.h"
+#include "converter/cli/error_report.h"
+#include "converter/containers/id_set.h"
 #include "converter/formats/format_table.h"
 #include "converter/trace/event_source.h"
 

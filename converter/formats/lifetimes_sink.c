@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "converter/base/csv_output.h"
-#include "converter/base/no_memory.h"
-#include "converter/base/object_table.h"
-#include "converter/base/spool.h"
+#include "converter/cli/csv_output.h"
+#include "converter/containers/no_memory.h"
+#include "converter/containers/object_table.h"
+#include "converter/files/spool.h"
 #include "converter/trace/trace_sink.h"
 
 #define PAGE_OBJECTS ((size_t) 4096)

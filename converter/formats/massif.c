@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/utf8_text.h"
+#include "converter/cli/utf8_text.h"
+#include "converter/containers/no_memory.h"
 #include "converter/heap/heap_writer.h"
 #include "converter/trace/level_curve.h"
 #include "format/core/grow.h"

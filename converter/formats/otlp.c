@@ -6,10 +6,10 @@
  */
 #include <string.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/protobuf_output.h"
+#include "converter/containers/no_memory.h"
 #include "converter/heap/heap_sites.h"
 #include "converter/heap/heap_writer.h"
+#include "converter/output/protobuf_output.h"
 
 enum data_field { DATA_RESOURCE_PROFILES = 1, DATA_DICTIONARY = 2 };
 enum dictionary_field {

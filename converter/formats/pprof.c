@@ -6,10 +6,10 @@
  */
 #include <string.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/protobuf_output.h"
+#include "converter/containers/no_memory.h"
 #include "converter/heap/heap_sites.h"
 #include "converter/heap/heap_writer.h"
+#include "converter/output/protobuf_output.h"
 
 enum profile_field {
     PROFILE_SAMPLE_TYPE = 1,

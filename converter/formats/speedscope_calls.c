@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/spool.h"
+#include "converter/containers/no_memory.h"
+#include "converter/files/spool.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/trace_sink.h"
 #include "format/core/grow.h"

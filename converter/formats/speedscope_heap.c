@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "converter/base/no_memory.h"
+#include "converter/containers/no_memory.h"
 #include "converter/heap/heap_writer.h"
 #include "format/json/json_output.h"
 

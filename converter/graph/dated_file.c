@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "converter/base/error_report.h"
-#include "converter/base/sampled_trace.h"
-#include "converter/base/spool.h"
+#include "converter/cli/error_report.h"
+#include "converter/files/sampled_trace.h"
+#include "converter/files/spool.h"
 #include "converter/output/output_file.h"
 #include "converter/records/record_dump.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/no_memory.h"
+#include "converter/containers/no_memory.h"
 #include "converter/records/copy_trace.h"
 #include "converter/trace/copy_loss.h"
 #include "format/core/grow.h"

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/spool.h"
+#include "converter/containers/no_memory.h"
+#include "converter/files/spool.h"
 #include "format/core/grow.h"
 
 /* A buffer of 2^20 deaths takes 32 MiB. LEAST_READ keeps reads of many runs from becoming single

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/peak.h"
-#include "converter/base/quantity.h"
+#include "converter/containers/no_memory.h"
+#include "converter/containers/peak.h"
+#include "converter/numbers/quantity.h"
 #include "converter/trace/collection_clock.h"
 #include "format/core/grow.h"
 

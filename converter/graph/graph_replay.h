@@ -6,7 +6,7 @@
 #ifndef CONVERTER_GRAPH_GRAPH_REPLAY_H
 #define CONVERTER_GRAPH_GRAPH_REPLAY_H
 
-#include "converter/base/id_table.h"
+#include "converter/containers/id_table.h"
 #include "converter/graph/graph_source.h"
 #include "converter/graph/object_graph.h"
 

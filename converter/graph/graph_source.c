@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/record_layout.h"
-#include "converter/base/trace_ticks.h"
+#include "converter/containers/no_memory.h"
+#include "converter/files/record_layout.h"
+#include "converter/numbers/trace_ticks.h"
 
 uint64_t graph_source_ns(const struct graph_source *source, uint64_t ticks)
 {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "converter/base/stack_text.h"
+#include "converter/cli/stack_text.h"
 #include "converter/step/java_records.h"
 #include "steptrace/records.h"
 

@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "converter/base/error_report.h"
-#include "converter/base/id_table.h"
-#include "converter/base/no_memory.h"
-#include "converter/base/quantity.h"
-#include "converter/base/table_text.h"
+#include "converter/cli/error_report.h"
+#include "converter/cli/table_text.h"
+#include "converter/containers/id_table.h"
+#include "converter/containers/no_memory.h"
 #include "converter/graph/graph_source.h"
 #include "converter/graph/paths.h"
 #include "converter/graph/retained.h"
+#include "converter/numbers/quantity.h"
 #include "converter/records/record_dump.h"
 #include "converter/trace/unmatched.h"
 #include "format/json/json_output.h"

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/id_table.h"
+#include "converter/containers/id_table.h"
 #include "converter/graph/graph_source.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"

@@ -7,7 +7,7 @@
 #ifndef CONVERTER_GRAPH_PATHS_H
 #define CONVERTER_GRAPH_PATHS_H
 
-#include "converter/base/id_set.h"
+#include "converter/containers/id_set.h"
 #include "converter/graph/graph_moment.h"
 #include "converter/trace/event_selection.h"
 #include "format/core/hash_index.h"

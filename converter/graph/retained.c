@@ -22,9 +22,9 @@
 
 #include <stdlib.h>
 
-#include "converter/base/id_table.h"
-#include "converter/base/no_memory.h"
-#include "converter/base/table_text.h"
+#include "converter/cli/table_text.h"
+#include "converter/containers/id_table.h"
+#include "converter/containers/no_memory.h"
 #include "format/core/grow.h"
 #include "format/core/large_memory.h"
 

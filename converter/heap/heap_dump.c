@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/id_table.h"
+#include "converter/containers/id_table.h"
 #include "format/core/grow.h"
 
 struct weight {

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "converter/base/error_report.h"
-#include "converter/base/estimate_text.h"
-#include "converter/base/quantity.h"
-#include "converter/base/report_table.h"
-#include "converter/base/sampled_trace.h"
+#include "converter/cli/error_report.h"
+#include "converter/cli/report_table.h"
+#include "converter/files/sampled_trace.h"
 #include "converter/heap/heap_dump.h"
 #include "converter/heap/heap_tracker.h"
+#include "converter/numbers/estimate_text.h"
+#include "converter/numbers/quantity.h"
 #include "format/core/grow.h"
 
 void heap_ages_find(const struct heap_tracker *tracker, uint64_t now_ns, struct heap_ages *ages)

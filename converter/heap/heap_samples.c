@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/estimate_text.h"
-#include "converter/base/quantity.h"
 #include "converter/heap/heap_tracker.h"
+#include "converter/numbers/estimate_text.h"
+#include "converter/numbers/quantity.h"
 #include "format/core/grow.h"
 
 void cell_samples_reset(struct cell_samples *samples)

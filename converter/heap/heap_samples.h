@@ -4,7 +4,7 @@
 #ifndef CONVERTER_HEAP_HEAP_SAMPLES_H
 #define CONVERTER_HEAP_HEAP_SAMPLES_H
 
-#include "converter/base/object_table.h"
+#include "converter/containers/object_table.h"
 #include "converter/heap/heap_snapshot.h"
 #include "converter/trace/sample_weights.h"
 

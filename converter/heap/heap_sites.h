@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "converter/base/id_table.h"
-#include "converter/base/stack_text.h"
+#include "converter/cli/stack_text.h"
+#include "converter/containers/id_table.h"
 #include "converter/trace/event.h"
 #include "converter/trace/names.h"
 #include "format/core/bytes.h"

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "converter/base/amount.h"
-#include "converter/base/peak.h"
+#include "converter/containers/peak.h"
 #include "converter/heap/heap_sites.h"
+#include "converter/numbers/amount.h"
 #include "converter/trace/death_dates.h"
 #include "converter/trace/heap_moment.h"
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/csv_output.h"
-#include "converter/base/error_report.h"
-#include "converter/base/estimate_text.h"
-#include "converter/base/report_table.h"
-#include "converter/base/table_text.h"
+#include "converter/cli/csv_output.h"
+#include "converter/cli/error_report.h"
+#include "converter/cli/report_table.h"
+#include "converter/cli/table_text.h"
 #include "converter/heap/heap_report.h"
 #include "converter/heap/heap_samples.h"
+#include "converter/numbers/estimate_text.h"
 #include "converter/trace/class_twins.h"
 
 /* A row is a change; of one moment it is the change since there was nothing. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/quantity.h"
+#include "converter/numbers/quantity.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 

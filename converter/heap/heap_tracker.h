@@ -7,8 +7,8 @@
 #ifndef CONVERTER_HEAP_HEAP_TRACKER_H
 #define CONVERTER_HEAP_HEAP_TRACKER_H
 
-#include "converter/base/object_table.h"
-#include "converter/base/peak.h"
+#include "converter/containers/object_table.h"
+#include "converter/containers/peak.h"
 #include "converter/heap/heap_samples.h"
 #include "converter/heap/heap_sites.h"
 #include "converter/heap/heap_snapshot.h"

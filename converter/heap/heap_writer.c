@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/arguments.h"
-#include "converter/base/no_memory.h"
-#include "converter/base/quantity.h"
+#include "converter/cli/arguments.h"
+#include "converter/containers/no_memory.h"
 #include "converter/heap/heap_tracker.h"
+#include "converter/numbers/quantity.h"
 #include "converter/trace/trace_sink.h"
 
 uint64_t heap_export_least_bytes(const struct heap_export *options, uint64_t total_bytes)

@@ -3,7 +3,7 @@
 #ifndef CONVERTER_LAYOUT_CLASS_FIELDS_H
 #define CONVERTER_LAYOUT_CLASS_FIELDS_H
 
-#include "converter/base/id_table.h"
+#include "converter/containers/id_table.h"
 #include "converter/layout/object_layout.h"
 #include "converter/trace/event_selection.h"
 #include "converter/trace/event_source.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "converter/base/descriptors.h"
-#include "converter/base/no_memory.h"
+#include "converter/cli/descriptors.h"
+#include "converter/containers/no_memory.h"
 #include "converter/output/output_signals.h"
 #include "format/core/grow.h"
 #include "format/core/input_file.h"

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "converter/base/descriptors.h"
-#include "converter/base/http_post.h"
-#include "converter/base/spool.h"
+#include "converter/cli/descriptors.h"
+#include "converter/files/spool.h"
+#include "converter/output/http_post.h"
 #include "converter/output/output_signals.h"
 #include "format/core/step_no_memory.h"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "converter/base/no_memory.h"
+#include "converter/containers/no_memory.h"
 
 static ssize_t write_some(void *cookie, const char *data, size_t length)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/trace_files.h"
+#include "converter/files/trace_files.h"
 #include "converter/trace/copy_loss.h"
 #include "steptrace/live.h"
 

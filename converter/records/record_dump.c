@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/error_report.h"
-#include "converter/base/no_memory.h"
-#include "converter/base/trace_gap.h"
-#include "converter/base/trace_reader.h"
+#include "converter/cli/error_report.h"
+#include "converter/containers/no_memory.h"
+#include "converter/files/trace_gap.h"
+#include "converter/files/trace_reader.h"
 #include "converter/records/record_values.h"
 #include "steptrace/show.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "converter/base/standard_input.h"
+#include "converter/files/standard_input.h"
 #include "converter/records/record_filter.h"
 #include "steptrace/reader.h"
 

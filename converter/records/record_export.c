@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/sampled_trace.h"
-#include "converter/base/trace_files.h"
+#include "converter/containers/no_memory.h"
+#include "converter/files/sampled_trace.h"
+#include "converter/files/trace_files.h"
 #include "converter/output/output_file.h"
 #include "converter/output/output_stream.h"
 #include "converter/output/trace_output.h"

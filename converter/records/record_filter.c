@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/arguments.h"
-#include "converter/base/no_memory.h"
-#include "converter/base/record_layout.h"
-#include "converter/base/trace_ticks.h"
+#include "converter/cli/arguments.h"
+#include "converter/containers/no_memory.h"
+#include "converter/files/record_layout.h"
+#include "converter/numbers/trace_ticks.h"
 #include "converter/step/java_records.h"
 
 enum { MOST_NAMES = 256 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/csv_output.h"
+#include "converter/cli/csv_output.h"
 #include "format/core/grow.h"
 
 bool record_field_is_address(const struct step_field *field)

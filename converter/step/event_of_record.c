@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "converter/base/trace_ticks.h"
+#include "converter/numbers/trace_ticks.h"
 
 /* Returns the name "?17" for an id that the dictionary does not contain. */
 static struct step_bytes placeholder(struct stepfile_decoder *decoder, uint32_t id)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/trace_ticks.h"
+#include "converter/containers/no_memory.h"
+#include "converter/numbers/trace_ticks.h"
 #include "converter/trace/source_map.h"
 #include "format/core/grow.h"
 

@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 
-#include "converter/base/id_table.h"
-#include "converter/base/quantity.h"
-#include "converter/base/stack_text.h"
+#include "converter/cli/stack_text.h"
+#include "converter/containers/id_table.h"
+#include "converter/numbers/quantity.h"
 #include "converter/trace/event.h"
 #include "steptrace/java_trace.h"
 #include "steptrace/live.h"

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/trace_ticks.h"
+#include "converter/containers/no_memory.h"
+#include "converter/numbers/trace_ticks.h"
 #include "format/core/grow.h"
 
 enum step_status phase_spans_open(struct phase_spans *spans, const struct java_records *java,

@@ -3,7 +3,7 @@
 #ifndef CONVERTER_STEP_PHASE_SPANS_H
 #define CONVERTER_STEP_PHASE_SPANS_H
 
-#include "converter/base/id_table.h"
+#include "converter/containers/id_table.h"
 #include "converter/step/java_records.h"
 #include "converter/trace/event_source.h"
 #include "steptrace/records.h"

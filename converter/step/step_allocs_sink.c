@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/arguments.h"
-#include "converter/base/name_index.h"
-#include "converter/base/no_memory.h"
+#include "converter/cli/arguments.h"
+#include "converter/containers/name_index.h"
+#include "converter/containers/no_memory.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/address_model.h"
 #include "converter/trace/copy_loss.h"

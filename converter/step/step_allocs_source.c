@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/trace_gap.h"
-#include "converter/base/trace_ticks.h"
+#include "converter/containers/no_memory.h"
+#include "converter/files/trace_gap.h"
+#include "converter/numbers/trace_ticks.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/address_model.h"
 #include "steptrace/hatf_trace.h"

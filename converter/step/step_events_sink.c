@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/no_memory.h"
+#include "converter/containers/no_memory.h"
 #include "converter/step/java_records.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/copy_loss.h"

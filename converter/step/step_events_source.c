@@ -2,12 +2,12 @@
 /* A source that reads STEP traces. */
 #include <stdlib.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/object_table.h"
-#include "converter/base/record_layout.h"
-#include "converter/base/trace_gap.h"
-#include "converter/base/trace_reader.h"
-#include "converter/base/trace_ticks.h"
+#include "converter/containers/no_memory.h"
+#include "converter/containers/object_table.h"
+#include "converter/files/record_layout.h"
+#include "converter/files/trace_gap.h"
+#include "converter/files/trace_reader.h"
+#include "converter/numbers/trace_ticks.h"
 #include "converter/step/event_of_record.h"
 #include "converter/step/phase_spans.h"
 #include "converter/step/stepfile.h"

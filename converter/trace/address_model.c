@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/object_table.h"
+#include "converter/containers/object_table.h"
 #include "format/core/hash.h"
 
 /* ---- free blocks: a ring of entries, linked in a list per bin, with a hash table by address ----

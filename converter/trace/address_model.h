@@ -9,7 +9,7 @@
 #ifndef CONVERTER_TRACE_ADDRESS_MODEL_H
 #define CONVERTER_TRACE_ADDRESS_MODEL_H
 
-#include "converter/base/object_table.h"
+#include "converter/containers/object_table.h"
 #include "steptrace/hatf.h"
 
 struct address_model;

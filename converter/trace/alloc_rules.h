@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "converter/base/object_table.h"
+#include "converter/containers/object_table.h"
 #include "steptrace/hatf.h"
 
 enum alloc_rule {

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "converter/base/standard_input.h"
+#include "converter/files/standard_input.h"
 #include "converter/trace/event_source.h"
 #include "steptrace/hatf.h"
 #include "steptrace/reader.h"

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/name_index.h"
-#include "converter/base/no_memory.h"
+#include "converter/containers/name_index.h"
+#include "converter/containers/no_memory.h"
 #include "converter/trace/recorded_calls.h"
 #include "format/core/step_no_memory.h"
 

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/object_table.h"
+#include "converter/containers/no_memory.h"
+#include "converter/containers/object_table.h"
 #include "format/core/grow.h"
 
 /* The two records that one record may become, and one of arrival_order_free(). */

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "converter/base/no_memory.h"
+#include "converter/containers/no_memory.h"
 
 const struct format_options call_options = {sizeof(uint64_t), NULL, NULL};
 

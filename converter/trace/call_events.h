@@ -7,7 +7,7 @@
 #ifndef CONVERTER_TRACE_CALL_EVENTS_H
 #define CONVERTER_TRACE_CALL_EVENTS_H
 
-#include "converter/base/id_table.h"
+#include "converter/containers/id_table.h"
 #include "converter/trace/call_stack.h"
 #include "converter/trace/event.h"
 #include "converter/trace/trace_format.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/utf8_text.h"
+#include "converter/cli/utf8_text.h"
 
 struct named {
     const struct trace_class *class;

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "converter/base/trace_gap.h"
+#include "converter/files/trace_gap.h"
 
 /* Of the file and of the first block, the definition (docs/formats/step.md). */
 #define FIRST_HEADERS_BYTES (32 + 96)

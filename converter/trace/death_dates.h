@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "converter/base/quantity.h"
+#include "converter/numbers/quantity.h"
 #include "converter/trace/event.h"
 
 /* The number of deaths of each kind. */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "converter/base/id_table.h"
+#include "converter/containers/id_table.h"
 #include "converter/trace/event.h"
 #include "converter/trace/names.h"
 #include "format/core/hash_index.h"

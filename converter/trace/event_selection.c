@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/sampled_trace.h"
+#include "converter/files/sampled_trace.h"
 
 void event_selection_init(struct event_selection *selected)
 {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/error_report.h"
-#include "converter/base/sampled_trace.h"
-#include "converter/base/trace_ticks.h"
+#include "converter/cli/error_report.h"
+#include "converter/files/sampled_trace.h"
+#include "converter/numbers/trace_ticks.h"
 #include "format/core/step_no_memory.h"
 #include "steptrace/live.h"
 

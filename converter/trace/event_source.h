@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "converter/base/object_table.h"
-#include "converter/base/quantity.h"
+#include "converter/containers/object_table.h"
+#include "converter/numbers/quantity.h"
 #include "converter/trace/derived_stacks.h"
 #include "converter/trace/event.h"
 #include "converter/trace/event_selection.h"

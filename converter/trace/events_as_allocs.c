@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/arguments.h"
-#include "converter/base/no_memory.h"
-#include "converter/base/object_table.h"
+#include "converter/cli/arguments.h"
+#include "converter/containers/no_memory.h"
+#include "converter/containers/object_table.h"
 #include "converter/trace/trace_sink.h"
 
 static bool take_omitted(void *unsigned_target, const char *value, const char **fault)

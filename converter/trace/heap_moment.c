@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "converter/base/arguments.h"
-#include "converter/base/quantity.h"
+#include "converter/cli/arguments.h"
+#include "converter/numbers/quantity.h"
 
 bool heap_moment_parse(const char *text, struct heap_moment *moment)
 {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "converter/base/quantity.h"
+#include "converter/numbers/quantity.h"
 #include "steptrace/status.h"
 
 enum heap_moment_kind {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/name_index.h"
+#include "converter/containers/name_index.h"
 #include "converter/trace/source_map.h"
 #include "format/core/grow.h"
 

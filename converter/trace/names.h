@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "converter/base/id_table.h"
-#include "converter/base/stack_text.h"
+#include "converter/cli/stack_text.h"
+#include "converter/containers/id_table.h"
 #include "steptrace/value.h"
 
 struct trace_class {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "converter/base/id_table.h"
+#include "converter/containers/id_table.h"
 #include "converter/trace/event_selection.h"
 
 /* Open phases that match a pattern, and those that match one with `!`. */

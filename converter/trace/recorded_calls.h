@@ -4,7 +4,7 @@
 #ifndef CONVERTER_TRACE_RECORDED_CALLS_H
 #define CONVERTER_TRACE_RECORDED_CALLS_H
 
-#include "converter/base/name_index.h"
+#include "converter/containers/name_index.h"
 #include "converter/trace/names.h"
 
 /* Zero-initialise for an empty cache. */

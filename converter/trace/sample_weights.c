@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/sampled_trace.h"
+#include "converter/containers/no_memory.h"
+#include "converter/files/sampled_trace.h"
 #include "format/core/grow.h"
 
 #define LOTS 0x1p53

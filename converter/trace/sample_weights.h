@@ -11,9 +11,9 @@
 #ifndef CONVERTER_TRACE_SAMPLE_WEIGHTS_H
 #define CONVERTER_TRACE_SAMPLE_WEIGHTS_H
 
-#include "converter/base/estimates.h"
-#include "converter/base/id_set.h"
-#include "converter/base/object_table.h"
+#include "converter/containers/id_set.h"
+#include "converter/containers/object_table.h"
+#include "converter/numbers/estimates.h"
 #include "converter/trace/event_source.h"
 
 struct sample_weights {

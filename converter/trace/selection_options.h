@@ -3,7 +3,7 @@
 #ifndef CONVERTER_TRACE_SELECTION_OPTIONS_H
 #define CONVERTER_TRACE_SELECTION_OPTIONS_H
 
-#include "converter/base/arguments.h"
+#include "converter/cli/arguments.h"
 #include "converter/trace/event_selection.h"
 
 /* Parsers of option values, as in arguments.h. */

@@ -7,7 +7,7 @@
 #ifndef CONVERTER_TRACE_SOURCE_MAP_H
 #define CONVERTER_TRACE_SOURCE_MAP_H
 
-#include "converter/base/stack_text.h"
+#include "converter/cli/stack_text.h"
 
 struct source_map;
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "converter/base/trace_gap.h"
+#include "converter/files/trace_gap.h"
 
 struct trace_summary trace_summary_of(const struct trace_about *about)
 {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "converter/base/trace_text.h"
+#include "converter/cli/trace_text.h"
 #include "steptrace/reader.h"
 #include "steptrace/status.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/id_set.h"
+#include "converter/containers/id_set.h"
 
 /* Cached result of matching an id. */
 enum { LOOKED_AT = 1, WANTED = 2 };

@@ -3,8 +3,8 @@
 #ifndef CONVERTER_TRACE_TRACE_FILTER_H
 #define CONVERTER_TRACE_TRACE_FILTER_H
 
-#include "converter/base/id_table.h"
-#include "converter/base/object_table.h"
+#include "converter/containers/id_table.h"
+#include "converter/containers/object_table.h"
 #include "converter/trace/event_selection.h"
 #include "converter/trace/names.h"
 

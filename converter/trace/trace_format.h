@@ -4,7 +4,7 @@
 #ifndef CONVERTER_TRACE_TRACE_FORMAT_H
 #define CONVERTER_TRACE_TRACE_FORMAT_H
 
-#include "converter/base/arguments.h"
+#include "converter/cli/arguments.h"
 #include "converter/trace/event_source.h"
 #include "steptrace/packed.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "converter/base/no_memory.h"
+#include "converter/containers/no_memory.h"
 #include "converter/trace/events_as_allocs.h"
 #include "steptrace/packed.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/arguments.h"
-#include "converter/base/error_report.h"
+#include "converter/cli/arguments.h"
+#include "converter/cli/error_report.h"
 #include "converter/trace/open_phases.h"
 #include "converter/trace/trace_filter.h"
 

@@ -12,7 +12,7 @@
 #define Py_LIMITED_API 0x030b0000
 #include <Python.h>
 
-#include "converter/tables/column_reader.h"
+#include "analyses/tables/column_reader.h"
 
 /* State of the module. */
 struct extension_state {

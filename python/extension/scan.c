@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "converter/tables/arrow_stream.h"
+#include "analyses/tables/arrow_stream.h"
 
 struct scan {
     PyObject_HEAD struct column_reader *reader; /* NULL: a stream owns it */

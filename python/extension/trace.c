@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An open trace in Python: its tables, properties, and scans. */
-#include "converter/base/trace_gap.h"
+#include "converter/files/trace_gap.h"
 #include "python/extension/extension.h"
 
 #include <stdlib.h>

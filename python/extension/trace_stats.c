@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "converter/base/no_memory.h"
+#include "converter/containers/no_memory.h"
 #include "converter/formats/format_table.h"
-#include "converter/numbers/statistics_report.h"
+#include "converter/statistics/statistics_report.h"
 #include "python/extension/extension.h"
 
 enum { EVENTS_AT_ONCE = 512 };

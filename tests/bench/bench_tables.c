@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "converter/tables/table.h"
+#include "analyses/tables/table.h"
 
 static double seconds(const struct timeval *time)
 {

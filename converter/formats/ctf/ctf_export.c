@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "converter/base/byte_output.h"
-#include "converter/base/no_memory.h"
-#include "converter/base/sampled_trace.h"
-#include "converter/base/standard_input.h"
+#include "converter/containers/no_memory.h"
+#include "converter/files/sampled_trace.h"
+#include "converter/files/standard_input.h"
 #include "converter/formats/ctf/ctf_metadata.h"
+#include "converter/output/byte_output.h"
 #include "converter/output/output_directory.h"
 #include "converter/output/output_file.h"
 #include "converter/records/record_dump.h"

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/name_index.h"
-#include "converter/base/trace_ticks.h"
+#include "converter/containers/name_index.h"
+#include "converter/numbers/trace_ticks.h"
 #include "converter/records/record_values.h"
 #include "steptrace/show.h"
 

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "converter/base/name_index.h"
-#include "converter/base/no_memory.h"
-#include "converter/base/object_table.h"
-#include "converter/base/utf8_text.h"
+#include "converter/cli/utf8_text.h"
+#include "converter/containers/name_index.h"
+#include "converter/containers/no_memory.h"
+#include "converter/containers/object_table.h"
 #include "converter/heap/heap_sites.h"
 #include "converter/trace/trace_sink.h"
 #include "format/core/grow.h"

@@ -6,10 +6,10 @@
  */
 #include <stdlib.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/protobuf_output.h"
+#include "converter/containers/no_memory.h"
 #include "converter/formats/hprof/hprof_writer.h"
 #include "converter/heap/heap_writer.h"
+#include "converter/output/protobuf_output.h"
 #include "steptrace/packed.h"
 
 enum dump_field { DUMP_OBJECT = 1, DUMP_ROOT = 2, DUMP_SPACE = 3 };

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/error_report.h"
-#include "converter/base/no_memory.h"
-#include "converter/base/quantity.h"
+#include "converter/cli/error_report.h"
+#include "converter/containers/no_memory.h"
 #include "converter/graph/keepers_of_trace.h"
 #include "converter/heap/heap_writer.h"
+#include "converter/numbers/quantity.h"
 #include "converter/output/output_file.h"
 #include "converter/output/output_stream.h"
 #include "format/core/grow.h"

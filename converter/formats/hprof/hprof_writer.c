@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/trace_ticks.h"
+#include "converter/containers/no_memory.h"
 #include "converter/heap/heap_writer.h"
+#include "converter/numbers/trace_ticks.h"
 
 enum { SEGMENT_BYTES = 1 << 20, ID_BYTES = 8 };
 enum { TAG_UTF8 = 1, TAG_LOAD_CLASS = 2, TAG_TRACE = 5, TAG_SEGMENT = 0x1c, TAG_END = 0x2c };

@@ -3,7 +3,7 @@
 #ifndef CONVERTER_FORMATS_HPROF_HPROF_WRITER_H
 #define CONVERTER_FORMATS_HPROF_HPROF_WRITER_H
 
-#include "converter/base/id_table.h"
+#include "converter/containers/id_table.h"
 #include "converter/graph/graph_moment.h"
 #include "converter/layout/object_layout.h"
 #include "converter/trace/trace_format.h"

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/quantity.h"
+#include "converter/containers/no_memory.h"
 #include "converter/formats/jfr/jfr_types.h"
 #include "converter/heap/heap_tracker.h"
+#include "converter/numbers/quantity.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/trace_sink.h"
 #include "format/core/hash.h"

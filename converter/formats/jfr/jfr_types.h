@@ -4,8 +4,8 @@
 #ifndef CONVERTER_FORMATS_JFR_JFR_TYPES_H
 #define CONVERTER_FORMATS_JFR_JFR_TYPES_H
 
-#include "converter/base/byte_output.h"
 #include "converter/heap/heap_sites.h"
+#include "converter/output/byte_output.h"
 
 /* How JDK Flight Recorder encodes numbers, texts and events. */
 

@@ -8,7 +8,7 @@
 #ifndef CONVERTER_FORMATS_MEMORY_INFRA_MEMORY_INFRA_H
 #define CONVERTER_FORMATS_MEMORY_INFRA_MEMORY_INFRA_H
 
-#include "converter/base/name_index.h"
+#include "converter/containers/name_index.h"
 #include "converter/heap/heap_snapshot.h"
 #include "steptrace/status.h"
 

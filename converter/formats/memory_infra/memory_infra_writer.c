@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/no_memory.h"
+#include "converter/containers/no_memory.h"
 #include "converter/heap/heap_dump.h"
 #include "converter/heap/heap_writer.h"
 #include "format/core/grow.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/no_memory.h"
+#include "converter/containers/no_memory.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
 #include "format/core/step_no_memory.h"

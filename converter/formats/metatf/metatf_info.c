@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/error_report.h"
-#include "converter/base/no_memory.h"
-#include "converter/base/quantity.h"
+#include "converter/cli/error_report.h"
+#include "converter/containers/no_memory.h"
 #include "converter/formats/metatf/metatf_records.h"
 #include "converter/formats/metatf/metatf_trace.h"
+#include "converter/numbers/quantity.h"
 #include "format/json/json_output.h"
 
 struct counts {

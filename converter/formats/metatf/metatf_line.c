@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/csv_output.h"
-#include "converter/base/error_report.h"
+#include "converter/cli/csv_output.h"
+#include "converter/cli/error_report.h"
 #include "format/core/grow.h"
 #include "format/json/json_output.h"
 #include "steptrace/show.h"

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "converter/base/error_report.h"
-#include "converter/base/no_memory.h"
+#include "converter/cli/error_report.h"
+#include "converter/containers/no_memory.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
 #include "converter/output/output_file.h"

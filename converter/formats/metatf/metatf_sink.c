@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/arguments.h"
-#include "converter/base/no_memory.h"
+#include "converter/cli/arguments.h"
+#include "converter/containers/no_memory.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
 #include "converter/trace/trace_sink.h"

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/trace_ticks.h"
+#include "converter/containers/no_memory.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
+#include "converter/numbers/trace_ticks.h"
 #include "converter/trace/event.h"
 #include "converter/trace/names.h"
 #include "format/core/grow.h"

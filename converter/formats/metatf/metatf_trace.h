@@ -3,7 +3,7 @@
 #ifndef CONVERTER_FORMATS_METATF_METATF_TRACE_H
 #define CONVERTER_FORMATS_METATF_METATF_TRACE_H
 
-#include "converter/base/standard_input.h"
+#include "converter/files/standard_input.h"
 #include "steptrace/metatf.h"
 
 #define METATF_JAVA_DTD "java.dtd"

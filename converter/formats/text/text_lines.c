@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "converter/base/name_index.h"
-#include "converter/base/no_memory.h"
+#include "converter/containers/name_index.h"
+#include "converter/containers/no_memory.h"
 #include "converter/trace/trace_sink.h"
 #include "format/core/grow.h"
 #include "format/core/input_file.h"

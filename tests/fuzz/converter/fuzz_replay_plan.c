@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/replay/replay_plan.h"
+#include "analyses/replay/replay_plan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

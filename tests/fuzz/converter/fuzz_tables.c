@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "converter/tables/arrow_stream.h"
+#include "analyses/tables/arrow_stream.h"
 #include "steptrace/java_trace.h"
 #include "tests/fuzz/kept_output.h"
 #include "tests/fuzz/step/seal.h"

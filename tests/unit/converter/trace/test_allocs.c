@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/address_map.h"
+#include "converter/containers/address_map.h"
 #include "converter/trace/address_model.h"
 #include "tests/unit/run_suite.h"
 

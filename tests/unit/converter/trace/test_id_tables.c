@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "converter/base/id_table.h"
-#include "converter/base/name_index.h"
+#include "converter/containers/id_table.h"
+#include "converter/containers/name_index.h"
 #include "converter/trace/call_stack.h"
 #include "converter/trace/names.h"
 #include "steptrace/show.h"

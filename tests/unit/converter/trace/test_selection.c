@@ -3,7 +3,7 @@
 #include <CUnit/Basic.h>
 #include <string.h>
 
-#include "converter/base/arguments.h"
+#include "converter/cli/arguments.h"
 #include "converter/trace/selection_options.h"
 #include "tests/unit/run_suite.h"
 

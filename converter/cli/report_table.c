@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints tables of columns. */
+#include "converter/cli/report_table.h"
+
+static bool column_is_in(const struct report_table *table, const struct table_column *column,
+                         enum table_place of_all, enum table_place of_sample)
+{
+    return (column->places & (unsigned) (table->is_sampled ? of_sample : of_all)) != 0;
+}
+
+static bool has_range(const struct report_table *table, const struct table_column *column)
+{
+    return table->is_sampled && (column->look == TABLE_RANGE || column->look == TABLE_SCALED_RANGE);
+}
+
+static bool is_scaled(const struct table_column *column)
+{
+    return column->look == TABLE_SCALED || column->look == TABLE_SCALED_RANGE;
+}
+
+void report_table_print_head(const struct report_table *table, FILE *out)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct table_column *column = &table->columns[i];
+        if (!column_is_in(table, column, TABLE_TEXT, TABLE_SAMPLED_TEXT))
+            continue;
+        if (has_range(table, column))
+            amount_print_range_title(column->title, table->of_range, is_scaled(column), out);
+        else
+            fprintf(out, "%*s", column->width, column->title);
+        fputc(' ', out);
+    }
+}
+
+static void print_cell(const struct report_table *table, const struct table_column *column,
+                       const struct amount *amount, FILE *out)
+{
+    if (has_range(table, column))
+        amount_print_range(amount, is_scaled(column), out);
+    else
+        fprintf(out, "%*s", column->width,
+                (is_scaled(column) ? amount_scaled : amount_digits)(amount).text);
+    fputc(' ', out);
+}
+
+void report_table_print_row(const struct report_table *table, const void *row, FILE *out)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct table_column *column = &table->columns[i];
+        if (!column_is_in(table, column, TABLE_TEXT, TABLE_SAMPLED_TEXT))
+            continue;
+        if (column->look == TABLE_BLANK) {
+            fprintf(out, "%*s ", column->width, "");
+            continue;
+        }
+        const struct amount amount = column->value(row);
+        print_cell(table, column, &amount, out);
+    }
+}
+
+void report_table_put_row(const struct report_table *table, const void *row,
+                          struct json_output *json)
+{
+    const char *group = NULL; /* that was begun */
+    bool is_left_out = false; /* the group */
+    for (size_t i = 0; i < table->count; i++) {
+        const struct table_column *column = &table->columns[i];
+        if (!column_is_in(table, column, TABLE_JSON, TABLE_SAMPLED_JSON))
+            continue;
+        const struct amount amount = column->value(row);
+        if (column->group != group) {
+            if (group != NULL && !is_left_out)
+                json_end_object(json);
+            group = column->group;
+            is_left_out = group != NULL && amount.state == AMOUNT_NONE;
+            if (group != NULL && !is_left_out)
+                json_begin_object(json, group);
+        }
+        if (!is_left_out)
+            (table->has_bounds_beside ? amount_put_members : amount_put_json)(&amount, column->key,
+                                                                              json);
+    }
+    if (group != NULL && !is_left_out)
+        json_end_object(json);
+}
+
+void report_table_put_csv_head(const struct report_table *table, FILE *out)
+{
+    const char *separator = "";
+    for (size_t i = 0; i < table->count; i++) {
+        const struct table_column *column = &table->columns[i];
+        if (!column_is_in(table, column, TABLE_CSV, TABLE_SAMPLED_CSV))
+            continue;
+        fputs(separator, out);
+        amount_put_csv_title(column->key, has_range(table, column), out);
+        separator = ",";
+    }
+}
+
+void report_table_put_csv_row(const struct report_table *table, const void *row, FILE *out)
+{
+    const char *separator = "";
+    for (size_t i = 0; i < table->count; i++) {
+        const struct table_column *column = &table->columns[i];
+        if (!column_is_in(table, column, TABLE_CSV, TABLE_SAMPLED_CSV))
+            continue;
+        const struct amount amount = column->value(row);
+        fputs(separator, out);
+        amount_put_csv(&amount, out);
+        separator = ",";
+    }
+}

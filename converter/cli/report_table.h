@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A table of a report: its columns once, for its text, its JSON and its CSV, of exact and of
+ * sampled traces.  To add a column, add a row to the table's array of columns.
+ */
+#ifndef CONVERTER_CLI_REPORT_TABLE_H
+#define CONVERTER_CLI_REPORT_TABLE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "converter/numbers/amount.h"
+#include "format/json/json_output.h"
+
+/* Where a column stands, by the trace: of all objects, or of a sample of them. */
+enum table_place {
+    TABLE_TEXT = 1,
+    TABLE_JSON = 2,
+    TABLE_CSV = 4,
+    TABLE_SAMPLED_TEXT = 8,
+    TABLE_SAMPLED_JSON = 16,
+    TABLE_SAMPLED_CSV = 32,
+    TABLE_BOTH_CSVS = TABLE_CSV | TABLE_SAMPLED_CSV,
+    TABLE_OF_SAMPLES = TABLE_SAMPLED_TEXT | TABLE_SAMPLED_JSON | TABLE_SAMPLED_CSV,
+    TABLE_BOTH_TEXTS = TABLE_TEXT | TABLE_SAMPLED_TEXT,
+    TABLE_BOTH_JSONS = TABLE_JSON | TABLE_SAMPLED_JSON,
+    TABLE_EVERYWHERE = TABLE_BOTH_TEXTS | TABLE_BOTH_JSONS | TABLE_BOTH_CSVS
+};
+
+enum table_look {
+    TABLE_DIGITS,
+    TABLE_SCALED, /* with a unit: "1.50 ms" */
+    TABLE_RANGE,  /* of estimates: with their interval, in a column of its own width */
+    TABLE_SCALED_RANGE,
+    TABLE_BLANK /* nothing, in the place of a column that other tables have */
+};
+
+struct table_column {
+    const char *key;   /* its member in JSON */
+    const char *title; /* in text */
+    int width;         /* in characters */
+    enum table_look look;
+    unsigned places; /* bits of enum table_place */
+    struct amount (*value)(const void *row);
+    const char *group; /* successive columns of a group are members of this object in JSON, which is
+                          left out where the first of them is none; NULL: of the row itself */
+};
+
+/* `is_sampled`, `of_range` and the bits of the places are the trace's. */
+struct report_table {
+    const struct table_column *columns;
+    size_t count;
+    bool is_sampled;
+    bool
+        has_bounds_beside; /* JSON has NAME, NAME_low and NAME_high of an estimate, not an object */
+    const char *of_range;  /* what stands over the intervals; NULL: nothing is sampled */
+};
+
+/* Print the titles, and the numbers of a row, with a space after each.  The caller prints another
+ * space and the name, and ends the line. */
+void report_table_print_head(const struct report_table *table, FILE *out);
+void report_table_print_row(const struct report_table *table, const void *row, FILE *out);
+/* Puts the members of a row into the object that was begun. */
+void report_table_put_row(const struct report_table *table, const void *row,
+                          struct json_output *json);
+/* Print the titles, and the numbers of a row, with commas between them. */
+void report_table_put_csv_head(const struct report_table *table, FILE *out);
+void report_table_put_csv_row(const struct report_table *table, const void *row, FILE *out);
+
+#endif

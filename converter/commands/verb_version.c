@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace version: prints the version of this program, its formats and its features. */
+#include <stdio.h>
+
+#include "converter/cli/verb.h"
+#include "converter/commands/commit.h"
+#include "format/json/json_output.h"
+#include "steptrace/live.h"
+
+static const char *const features[] = {
+#if STEPTRACE_ZSTD
+    "zstd",
+#endif
+    "zlib",
+#if STEPTRACE_XZ
+    "xz",
+#endif
+};
+
+/* The versions that are written; docs/formats/versions.md lists those that can be read. */
+static const struct {
+    const char *name, *version;
+} formats[] = {{"step", "1"}, {"live", "2"}, {"hatf", "1.0"}, {"metatf", "1.0"}};
+_Static_assert(STEP_LIVE_VERSION == 2, "a row of `formats`");
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+static void print_text(void)
+{
+    printf("steptrace %s\ncommit    %s\nfeatures ", STEPTRACE_VERSION, STEPTRACE_COMMIT);
+    for (size_t i = 0; i < LENGTH(features); i++)
+        printf(" %s", features[i]);
+    printf("\nformats  ");
+    for (size_t i = 0; i < LENGTH(formats); i++)
+        printf("%s %s %s", i > 0 ? "," : "", formats[i].name, formats[i].version);
+    putchar('\n');
+}
+
+static void print_json(void)
+{
+    struct json_output json;
+    json_open(&json, stdout);
+    json_text(&json, "version", STEPTRACE_VERSION);
+    json_text(&json, "commit", STEPTRACE_COMMIT);
+    json_begin_array(&json, "features");
+    for (size_t i = 0; i < LENGTH(features); i++)
+        json_text(&json, NULL, features[i]);
+    json_end_array(&json);
+    json_begin_object(&json, "formats");
+    for (size_t i = 0; i < LENGTH(formats); i++)
+        json_text(&json, formats[i].name, formats[i].version);
+    json_end_object(&json);
+    json_close(&json);
+}
+
+enum step_status verb_version(int argc, char **argv)
+{
+    static const struct verb_help help = {
+        "version", "[--json]",
+        "Prints the version, the commit it was built from, how it can compress, and the\n"
+        "versions of the formats that it writes.\n"};
+    bool as_json = false;
+    const struct option_row rows[] = {{"json", 0, NULL, "as JSON", take_flag, &as_json}};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
+    if (!arguments_read(&arguments, argc, argv, 0, 0))
+        return arguments.status;
+    if (as_json)
+        print_json();
+    else
+        print_text();
+    return STEP_STATUS_OK;
+}

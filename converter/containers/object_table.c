@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages of objects: an array by id while many of its 64 are alive, packed while few are. */
+#include "converter/containers/object_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_BITS 6u
+
+enum {
+    PAGE_OBJECTS = 1 << PAGE_BITS,
+    GROWTH = 4,                        /* a packed page has room for 1, 4 or 16 objects */
+    PACKED_OBJECTS = PAGE_OBJECTS / 4, /* at most */
+};
+
+struct object_page {
+    uint64_t number;   /* of its ids, without their last bits */
+    uint64_t present;  /* a bit for each id that is alive */
+    uint32_t count;    /* of these */
+    uint32_t capacity; /* PAGE_OBJECTS: by id; fewer: packed, in the order of ids */
+    struct page_object {
+        uint64_t value;
+        uint32_t size; /* UINT32_MAX: the entry is in `large` */
+        uint32_t class_id;
+    } objects[];
+};
+
+static size_t page_bytes(uint32_t capacity)
+{
+    return sizeof(struct object_page) + capacity * sizeof(struct page_object);
+}
+
+static unsigned bit_of(uint64_t object)
+{
+    return (unsigned) (object & (PAGE_OBJECTS - 1));
+}
+
+static bool is_present(const struct object_page *page, unsigned bit)
+{
+    return page != NULL && (page->present >> bit & 1) != 0;
+}
+
+/* Returns where the object of a bit is, or belongs. */
+static size_t place_of(const struct object_page *page, unsigned bit)
+{
+    if (page->capacity == PAGE_OBJECTS)
+        return bit;
+    return (size_t) __builtin_popcountll(page->present & ((UINT64_C(1) << bit) - 1));
+}
+
+static struct object_page *find_page(const struct object_table *table, uint64_t object)
+{
+    uint64_t number = object >> PAGE_BITS;
+    if (table->last != NULL && table->last->number == number)
+        return table->last;
+    return step_page_map_find(&table->pages, number);
+}
+
+void object_table_reset(struct object_table *table)
+{
+    size_t slot = 0;
+    for (void *page; (page = step_page_map_next(&table->pages, &slot)) != NULL;)
+        free(page);
+    step_page_map_reset(&table->pages);
+    if (table->large != NULL)
+        object_table_reset(table->large);
+    free(table->large);
+    *table = (struct object_table){0};
+}
+
+/* Ids mostly come in sequence, so the page after a full one will be full, too. */
+static struct object_page *add_page(struct object_table *table, uint64_t number)
+{
+    bool follows = table->last != NULL && table->last->number + 1 == number &&
+                   table->last->count > PACKED_OBJECTS;
+    uint32_t capacity = follows ? PAGE_OBJECTS : 1;
+    struct object_page *page = malloc(page_bytes(capacity));
+    if (page == NULL || !step_page_map_add(&table->pages, number, page)) {
+        free(page);
+        return NULL;
+    }
+    *page = (struct object_page){.number = number, .capacity = capacity};
+    table->bytes += page_bytes(capacity);
+    return page;
+}
+
+/* Moves the objects of a packed page to their places by id, the last first. */
+static void unpack(struct object_page *page)
+{
+    size_t from = page->count;
+    page->capacity = PAGE_OBJECTS;
+    for (unsigned bit = PAGE_OBJECTS; bit-- > 0;)
+        if (is_present(page, bit))
+            page->objects[bit] = page->objects[--from];
+}
+
+/* Moves them together, the first first. */
+static void pack(struct object_page *page)
+{
+    size_t to = 0;
+    for (unsigned bit = 0; bit < PAGE_OBJECTS; bit++)
+        if (is_present(page, bit))
+            page->objects[to++] = page->objects[bit];
+}
+
+/* Gives a page another capacity.  Returns NULL if out of memory; the page then stays as it is. */
+static struct object_page *resize(struct object_table *table, struct object_page *page,
+                                  uint32_t capacity)
+{
+    bool shrinks = capacity < page->capacity;
+    size_t before = page_bytes(page->capacity);
+    if (shrinks && page->capacity == PAGE_OBJECTS) {
+        pack(page);
+        page->capacity = capacity;
+    }
+    struct object_page *resized = realloc(page, page_bytes(capacity));
+    if (resized == NULL)
+        return shrinks ? page : NULL;
+    step_page_map_replace(&table->pages, resized->number, resized);
+    if (capacity == PAGE_OBJECTS)
+        unpack(resized);
+    resized->capacity = capacity;
+    table->bytes += page_bytes(capacity) - before;
+    return resized;
+}
+
+/* Makes a place for an object that is not there.  Returns the page, NULL if out of memory. */
+static struct object_page *make_place(struct object_table *table, struct object_page *page,
+                                      unsigned bit)
+{
+    if (page->count == page->capacity)
+        page = resize(table, page, page->capacity * GROWTH);
+    if (page == NULL)
+        return NULL;
+    if (page->capacity < PAGE_OBJECTS) {
+        size_t place = place_of(page, bit);
+        memmove(&page->objects[place + 1], &page->objects[place],
+                (page->count - place) * sizeof *page->objects);
+    }
+    page->present |= UINT64_C(1) << bit;
+    page->count++;
+    table->count++;
+    return page;
+}
+
+static bool keep_large(struct object_table *table, const struct live_object *object)
+{
+    if (table->large == NULL)
+        table->large = calloc(1, sizeof *table->large);
+    const struct live_object size = {.object = object->object, .value = object->size};
+    return table->large != NULL && object_table_put(table->large, &size);
+}
+
+bool object_table_put(struct object_table *table, const struct live_object *object)
+{
+    if (object->object == 0)
+        return true;
+    unsigned bit = bit_of(object->object);
+    struct object_page *page = find_page(table, object->object);
+    struct live_object large;
+    bool is_large = object->size >= UINT32_MAX;
+    if (is_present(page, bit) && page->objects[place_of(page, bit)].size == UINT32_MAX)
+        object_table_take(table->large, object->object, &large);
+    if (is_large && !keep_large(table, object))
+        return false;
+    if (page == NULL)
+        page = add_page(table, object->object >> PAGE_BITS);
+    if (page != NULL && !is_present(page, bit))
+        page = make_place(table, page, bit);
+    if (page == NULL)
+        return false;
+    table->last = page;
+    page->objects[place_of(page, bit)] = (struct page_object){
+        object->value, is_large ? UINT32_MAX : (uint32_t) object->size, object->class_id};
+    return true;
+}
+
+bool object_table_has(const struct object_table *table, uint64_t object)
+{
+    return is_present(find_page(table, object), bit_of(object));
+}
+
+static void get(const struct object_table *table, const struct object_page *page, unsigned bit,
+                struct live_object *out)
+{
+    const struct page_object *object = &page->objects[place_of(page, bit)];
+    *out = (struct live_object){page->number << PAGE_BITS | bit, object->value, object->size,
+                                object->class_id};
+    struct live_object large;
+    if (object->size == UINT32_MAX && object_table_find(table->large, out->object, &large))
+        out->size = large.value;
+}
+
+bool object_table_find(const struct object_table *table, uint64_t object, struct live_object *out)
+{
+    const struct object_page *page = find_page(table, object);
+    if (!is_present(page, bit_of(object)))
+        return false;
+    get(table, page, bit_of(object), out);
+    return true;
+}
+
+/* Removes an object of a page, and the page with the last one. */
+static void remove_object(struct object_table *table, struct object_page *page, unsigned bit)
+{
+    table->count--;
+    table->last = NULL;
+    if (page->count == 1) {
+        step_page_map_remove(&table->pages, page->number);
+        table->bytes -= page_bytes(page->capacity);
+        free(page);
+        return;
+    }
+    if (page->capacity < PAGE_OBJECTS) {
+        size_t place = place_of(page, bit);
+        memmove(&page->objects[place], &page->objects[place + 1],
+                (page->count - place - 1) * sizeof *page->objects);
+    }
+    page->count--;
+    page->present &= ~(UINT64_C(1) << bit);
+    uint32_t smaller = page->capacity / GROWTH;
+    if (page->capacity > 1 && page->count <= smaller / 4 * 3)
+        page = resize(table, page, smaller);
+    table->last = page;
+}
+
+bool object_table_take(struct object_table *table, uint64_t object, struct live_object *out)
+{
+    struct object_page *page = find_page(table, object);
+    unsigned bit = bit_of(object);
+    if (!is_present(page, bit))
+        return false;
+    get(table, page, bit, out);
+    struct live_object large;
+    if (page->objects[place_of(page, bit)].size == UINT32_MAX)
+        object_table_take(table->large, object, &large);
+    remove_object(table, page, bit);
+    return true;
+}
+
+bool object_table_next(const struct object_table *table, struct object_cursor *cursor,
+                       struct live_object *out)
+{
+    const struct step_page_map *pages = &table->pages;
+    for (; pages->slots != NULL && cursor->slot <= pages->mask; cursor->slot++) {
+        const struct object_page *page = pages->slots[cursor->slot].page;
+        if (page == NULL)
+            continue;
+        if (cursor->number != page->number)
+            *cursor = (struct object_cursor){cursor->slot, page->number, 0};
+        while (cursor->place < PAGE_OBJECTS) {
+            unsigned bit = cursor->place++;
+            if (is_present(page, bit)) {
+                get(table, page, bit, out);
+                return true;
+            }
+        }
+    }
+    return false;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Weighs samples, and estimates with them. */
+#include "converter/numbers/estimates.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NORMAL_95 1.959963984540054
+#define SURE 1e15 /* so many equal samples have no variance */
+#define NONE_HIGH                                                                                  \
+    3.688879454113936 /* -ln(0.025): so many are expected at most where none is seen */
+
+double sample_weight(uint64_t size_bytes, uint64_t interval_bytes)
+{
+    double share = size_bytes > 0 ? (double) size_bytes / (double) interval_bytes : 0;
+    return share > 0 ? -1 / expm1(-share) : 1; /* no object has no size: it stands for itself */
+}
+
+void sample_sums_merge(struct sample_sums *sums, const struct sample_sums *other)
+{
+    if (sums->sampling == NULL)
+        sums->sampling = other->sampling;
+    sums->samples += other->samples;
+    sums->objects += other->objects;
+    sums->objects_variance += other->objects_variance;
+    sums->bytes += other->bytes;
+    sums->bytes_variance += other->bytes_variance;
+    sums->intervals += other->intervals;
+    sums->interval_squares += other->interval_squares;
+    sums->is_one_size = false; /* they may be of another class */
+}
+
+bool class_has_one_size(struct step_bytes name)
+{
+    static const char mirror[] = "java/lang/Class";
+    return name.length > 0 && name.data[0] != '[' &&
+           (name.length != sizeof mirror - 1 || memcmp(name.data, mirror, sizeof mirror - 1) != 0);
+}
+
+struct sample_sums sample_sums_of_class(struct sample_sums sums, struct step_bytes name)
+{
+    sums.is_one_size = class_has_one_size(name);
+    return sums;
+}
+
+void sample_lives_merge(struct sample_lives *lives, const struct sample_lives *other)
+{
+    lives->samples += other->samples;
+    lives->weights += other->weights;
+    lives->lives += other->lives;
+    lives->variance += other->variance;
+    lives->variance_lives += other->variance_lives;
+    lives->variance_squares += other->variance_squares;
+}
+
+static double difference(double all, double part)
+{
+    return all > part ? all - part : 0;
+}
+
+/* A difference of sums of many samples has no more digits than these. */
+#define ROUNDING 1e-9
+
+/* Where rounding may have taken a variance, it is that of samples of equal weights. */
+static double variance_left(double left, double all, double of_equal)
+{
+    return left > all * ROUNDING || !(of_equal > left) ? left : of_equal;
+}
+
+static struct sample_sums repair_variances(struct sample_sums sums, const struct sample_sums *all)
+{
+    double count = (double) sums.samples, weight = sums.objects / count;
+    double share = weight > 1 ? 1 - 1 / weight : 0;
+    sums.objects_variance = variance_left(sums.objects_variance, all->objects_variance,
+                                          sums.objects * sums.objects / count * share);
+    sums.bytes_variance = variance_left(sums.bytes_variance, all->bytes_variance,
+                                        sums.bytes * sums.bytes / count * share);
+    return sums;
+}
+
+struct sample_sums sample_sums_without(const struct sample_sums *all,
+                                       const struct sample_sums *part)
+{
+    if (all->samples <= part->samples)
+        return (struct sample_sums){.samples = 0};
+    const struct sample_sums left = {
+        .sampling = all->sampling,
+        .samples = all->samples - part->samples,
+        .objects = difference(all->objects, part->objects),
+        .objects_variance = difference(all->objects_variance, part->objects_variance),
+        .bytes = difference(all->bytes, part->bytes),
+        .bytes_variance = difference(all->bytes_variance, part->bytes_variance),
+        .intervals = difference(all->intervals, part->intervals),
+        .interval_squares = difference(all->interval_squares, part->interval_squares),
+        .is_one_size = all->is_one_size};
+    return repair_variances(left, all);
+}
+
+/* The bounds of the mean of a Poisson variable of which `count` were seen, by the cube root of
+ * gamma variables, which is nearly normal (Wilson and Hilferty). */
+static double poisson_low(double count)
+{
+    double root = 1 - 1 / (9 * count) - NORMAL_95 / (3 * sqrt(count));
+    return root > 0 ? count * root * root * root : 0;
+}
+
+void sampling_draw(struct sampling *sampling, uint64_t interval_bytes)
+{
+    double interval = (double) interval_bytes;
+    sampling->intervals += interval;
+    sampling->interval_squares += interval * interval;
+}
+
+double sample_sums_interval(const struct sample_sums *sums, double least_bytes)
+{
+    double mean = sums->intervals > 0 ? sums->interval_squares / sums->intervals : 0;
+    return fmax(mean, least_bytes);
+}
+
+double estimate_unseen(double size_bytes, double interval_bytes)
+{
+    return size_bytes > 0 && interval_bytes > 0 ? 1 / expm1(size_bytes / interval_bytes) : 0;
+}
+
+/* Returns the factor of the upper bound of a gamma variable's mean, by its shape. */
+static double gamma_high(double shape)
+{
+    double root = 1 - 1 / (9 * shape) + NORMAL_95 / (3 * sqrt(shape));
+    return root * root * root;
+}
+
+/* The variance, with what repeated distances add to it. */
+static double repeated_variance(double value, double variance, uint64_t samples,
+                                const struct sampling *sampling)
+{
+    double repeated = fmax(sampling->repeated, 0);
+    double count = value * value / variance; /* of equal samples with that variance */
+    double unsure = count < SURE ? fmin(1, (double) samples / count) : 0; /* of them: 1 - p */
+    return variance + repeated * unsure * unsure * value * value;
+}
+
+struct estimate estimate_of(double value, double variance, uint64_t samples, double unseen,
+                            const struct sampling *sampling)
+{
+    if (samples == 0 || value <= 0)
+        return (struct estimate){0, 0, INFINITY, 0};
+    variance = repeated_variance(value, variance, samples, sampling);
+    double count = value * value / variance, low = value;
+    if (!(count < SURE) && unseen <= 0)
+        return estimate_exactly(value); /* each is surely sampled */
+    if (count < SURE)
+        low = value * (poisson_low(count) / count);
+    double unit = fmax(variance / value, unseen), shape = variance / (unit * unit) + 1;
+    double high = value + unit * (1 + shape * (gamma_high(shape) - 1));
+    return (struct estimate){value, low, high, unit};
+}
+
+/* Returns the mean interval of all samples of the trace, by bytes; at least the trace's. */
+static double mean_interval(const struct sampling *sampling)
+{
+    double mean = sampling->intervals > 0 ? sampling->interval_squares / sampling->intervals : 0;
+    return fmax(mean, (double) sampling->interval_bytes);
+}
+
+struct estimate estimate_objects(const struct sample_sums *sums)
+{
+    if (sums->samples == 0)
+        return estimate_of(0, 0, 0, 0, NULL);
+    double size = sums->is_one_size ? sums->bytes / sums->objects : OBJECT_BYTES_LEAST;
+    double interval = sample_sums_interval(sums, mean_interval(sums->sampling));
+    return estimate_of(sums->objects, sums->objects_variance, sums->samples,
+                       estimate_unseen(size, interval), sums->sampling);
+}
+
+struct estimate estimate_bytes(const struct sample_sums *sums)
+{
+    return estimate_of(sums->bytes, sums->bytes_variance, sums->samples, 0, sums->sampling);
+}
+
+struct estimate estimate_life(const struct sample_lives *lives)
+{
+    if (lives->samples == 0)
+        return (struct estimate){0, 0, INFINITY, 0};
+    double mean = lives->lives / lives->weights;
+    double variance =
+        lives->variance_squares - 2 * mean * lives->variance_lives + mean * mean * lives->variance;
+    double half = NORMAL_95 * sqrt(variance > 0 ? variance : 0) / lives->weights;
+    return (struct estimate){mean, half < mean ? mean - half : 0, mean + half, half};
+}
+
+struct estimate estimate_no_bytes(uint64_t interval_bytes)
+{
+    double scale = (double) interval_bytes;
+    return (struct estimate){0, 0, NONE_HIGH * scale, scale};
+}
+
+struct estimate estimate_exactly(double value)
+{
+    return (struct estimate){value, value, value, 0};
+}
+
+struct estimate estimate_times(struct estimate estimate, double factor)
+{
+    return (struct estimate){estimate.value * factor, estimate.low * factor,
+                             isinf(estimate.high) ? INFINITY : estimate.high * factor,
+                             estimate.scale * factor};
+}
+
+/* Returns the distance from the value to its upper bound. */
+static double room_above(struct estimate estimate, double other_scale)
+{
+    if (!isinf(estimate.high))
+        return estimate.high - estimate.value;
+    return other_scale > 0 ? NONE_HIGH * other_scale : INFINITY;
+}
+
+struct estimate estimate_difference(struct estimate after, struct estimate before)
+{
+    double value = after.value - before.value;
+    double less = hypot(after.value - after.low, room_above(before, after.scale));
+    double more = hypot(room_above(after, before.scale), before.value - before.low);
+    return (struct estimate){value, value - less, value + more, fmax(after.scale, before.scale)};
+}
+
+/* Returns the interval with which an object of few bytes would stand for so many: the one that the
+ * sample was drawn with, times what it stands for that was given up.  A large object does not say
+ * the first; it is the trace's then. */
+static double drawn_with(double size_bytes, double weight, const struct sampling *sampling)
+{
+    double widest = (double) sampling->interval_bytes;
+    return widest > 0 ? widest * weight * -expm1(-size_bytes / widest) : size_bytes * weight;
+}
+
+/* With p = 1 / weight, (1 - p) / p^2 is weight * (weight - 1). */
+void sample_sums_weigh(struct sample_sums *sums, uint64_t size_bytes, double weight,
+                       const struct sampling *sampling)
+{
+    double size = (double) size_bytes, variance = weight * (weight - 1);
+    sums->sampling = sampling;
+    sums->samples++;
+    sums->objects += weight;
+    sums->objects_variance += variance;
+    sums->bytes += size * weight;
+    sums->bytes_variance += size * size * variance;
+    double interval = drawn_with(size, weight, sampling);
+    sums->intervals += interval;
+    sums->interval_squares += interval * interval;
+}
+
+void sample_lives_weigh(struct sample_lives *lives, double weight, double life)
+{
+    double variance = weight * (weight - 1);
+    lives->samples++;
+    lives->weights += weight;
+    lives->lives += life * weight;
+    lives->variance += variance;
+    lives->variance_lives += variance * life;
+    lives->variance_squares += variance * life * life;
+}

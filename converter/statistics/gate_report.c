@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Evaluates the rules of gates and writes the results as text and as JUnit XML. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/cli/error_report.h"
+#include "converter/formats/input.h"
+#include "converter/output/output_file.h"
+#include "converter/statistics/gate_rule.h"
+
+/* ---- evaluation of rules: rows are added up and compared with a limit, and the largest
+ * contributors are found ---- */
+
+#define GATE_TOP 3u /* number of contributors reported */
+
+struct gate_top {
+    enum measure_axis axis;
+    uint32_t row;
+    double value; /* the change, if the rule limits a change */
+};
+
+struct gate_verdict {
+    const struct gate_rule *rule;
+    bool fails;
+    bool is_noise; /* would fail, but runs vary more, or the interval reaches across the limit */
+    bool is_estimate;
+    size_t matched; /* number of rows */
+    uint32_t row;   /* of an `any` rule: the row that is farthest beyond the limit; 0: none */
+    size_t failing; /* of an `any` rule: number of rows for which it holds */
+    struct measured before, after;
+    double value; /* compared with the limit: the value, or the change */
+    double limit;
+    struct gate_top top[2 * GATE_TOP];
+    size_t top_count;
+};
+
+/* Sums of several rows, by run. */
+struct totals {
+    uint64_t sums[MEASURE_RUNS_MOST * SIDE_COUNT][SUM_COUNT];
+    double variances[MEASURE_RUNS_MOST * SIDE_COUNT][SUM_COUNT];
+    size_t rows;
+    bool is_one_size;
+};
+
+static void add(struct totals *totals, const struct measures *measures, enum measure_axis axis,
+                uint32_t row)
+{
+    totals->is_one_size = totals->rows++ == 0 && measures_row_has_one_size(measures, axis, row);
+    for (size_t run = 0; run < measures->run_count; run++) {
+        const uint64_t *sums = measures_sums(measures, axis, row, run);
+        const double *variances = measures_variances(measures, axis, row, run);
+        for (size_t i = 0; i < SUM_COUNT; i++) {
+            totals->sums[run][i] += sums[i];
+            totals->variances[run][i] += variances != NULL ? variances[i] : 0;
+        }
+    }
+}
+
+static const uint64_t *sums_of_totals(const void *user, size_t run, struct sums_spread *spread)
+{
+    const struct totals *totals = user;
+    *spread = (struct sums_spread){totals->variances[run], totals->is_one_size};
+    return totals->sums[run];
+}
+
+/* Returns what the value exceeds the limit by.  A share's limit is as uncertain as what it is a
+ * share of. */
+static struct estimate excess_of(const struct gate_verdict *verdict)
+{
+    const struct gate_rule *rule = verdict->rule;
+    double factor = rule->is_percent ? fmax(0, 1 + rule->limit / 100) : 1;
+    double limit = rule->is_percent ? 0 : rule->limit;
+    struct estimate before = rule->is_change
+                                 ? estimate_times(measured_estimate(&verdict->before), factor)
+                                 : estimate_exactly(0);
+    struct estimate excess = estimate_difference(measured_estimate(&verdict->after), before);
+    return (struct estimate){excess.value - limit, excess.low - limit, excess.high - limit,
+                             excess.scale};
+}
+
+/* Of an estimate, a rule holds only if it holds for the whole interval. */
+static bool holds_surely(const struct gate_rule *rule, struct estimate excess)
+{
+    return gate_rule_holds(rule, excess.low, 0) && gate_rule_holds(rule, excess.high, 0) &&
+           (rule->operator!= GATE_NOT_EQUAL || !estimate_contains(excess, 0));
+}
+
+static void judge_totals(const struct totals *totals, const struct measures *measures,
+                         struct gate_verdict *verdict)
+{
+    const struct gate_rule *rule = verdict->rule;
+    verdict->before = measured_of_runs(measures, rule->metric, SIDE_BEFORE, sums_of_totals, totals);
+    verdict->after = measured_of_runs(measures, rule->metric, SIDE_AFTER, sums_of_totals, totals);
+    verdict->value = verdict->after.median - (rule->is_change ? verdict->before.median : 0);
+    verdict->limit = rule->is_percent ? verdict->before.median * rule->limit / 100 : rule->limit;
+    bool holds = gate_rule_holds(rule, verdict->value, verdict->limit);
+    verdict->is_estimate =
+        verdict->after.is_estimate || (rule->is_change && verdict->before.is_estimate);
+    if (verdict->is_estimate)
+        verdict->is_noise = holds && !holds_surely(rule, excess_of(verdict));
+    else
+        verdict->is_noise =
+            holds && rule->is_change && measured_is_noise(&verdict->before, &verdict->after);
+    verdict->fails = holds && !verdict->is_noise;
+}
+
+/* ---- the largest contributors ---- */
+
+static double part_of(const struct gate_rule *rule, const struct measures *measures,
+                      enum measure_axis axis, uint32_t row)
+{
+    struct measured_pair pair = measures_pair(measures, axis, row, rule->metric);
+    return rule->is_change ? pair.change : pair.after.median;
+}
+
+static void note_top(struct gate_verdict *verdict, size_t first, const struct gate_top *candidate)
+{
+    size_t end = verdict->top_count, at = end;
+    while (at > first && fabs(verdict->top[at - 1].value) < fabs(candidate->value))
+        at--;
+    if (at - first >= GATE_TOP)
+        return;
+    if (end - first == GATE_TOP)
+        end--;
+    memmove(&verdict->top[at + 1], &verdict->top[at], (end - at) * sizeof verdict->top[0]);
+    verdict->top[at] = *candidate;
+    verdict->top_count = end + 1;
+}
+
+static void find_top(struct gate_verdict *verdict, const struct measures *measures,
+                     enum measure_axis axis)
+{
+    const struct gate_rule *rule = verdict->rule;
+    size_t first = verdict->top_count;
+    for (uint32_t row = 1; row <= measures_count(measures, axis); row++) {
+        if (rule->axis == axis && !gate_rule_names(rule, measures, row))
+            continue;
+        struct gate_top candidate = {axis, row, part_of(rule, measures, axis, row)};
+        if (candidate.value != 0)
+            note_top(verdict, first, &candidate);
+    }
+}
+
+/* Judges each row by itself, and keeps the verdict of the one that is farthest beyond the limit. */
+static void judge_any(const struct gate_rule *rule, const struct measures *measures,
+                      struct gate_verdict *verdict)
+{
+    static const struct totals nothing;
+    struct totals totals;
+    size_t matched = 0, failing = 0;
+    double farthest = -1;
+    for (uint32_t row = 1; row <= measures_count(measures, rule->axis); row++) {
+        if (!gate_rule_names(rule, measures, row))
+            continue;
+        struct gate_verdict of_row = {.rule = rule, .row = row};
+        totals = nothing;
+        add(&totals, measures, rule->axis, row);
+        judge_totals(&totals, measures, &of_row);
+        matched++;
+        failing += of_row.fails;
+        double beyond = of_row.fails ? fabs(of_row.value - of_row.limit) : -1;
+        if (beyond > farthest || (farthest < 0 && !verdict->is_noise))
+            *verdict = of_row;
+        farthest = fmax(farthest, beyond);
+    }
+    verdict->matched = matched;
+    verdict->failing = failing;
+    if (!verdict->fails)
+        verdict->row = 0;
+}
+
+static void gate_judge(const struct gate_rule *rule, const struct measures *measures,
+                       struct gate_verdict *verdict)
+{
+    static const struct totals nothing;
+    struct totals totals = nothing;
+    *verdict = (struct gate_verdict){.rule = rule};
+    if (rule->any) {
+        judge_any(rule, measures, verdict);
+        return;
+    }
+    for (uint32_t row = 1; row <= measures_count(measures, rule->axis); row++) {
+        if (!gate_rule_names(rule, measures, row))
+            continue;
+        verdict->matched++;
+        add(&totals, measures, rule->axis, row);
+    }
+    judge_totals(&totals, measures, verdict);
+    if (!verdict->fails)
+        return;
+    bool is_of_calls = rule->metric->sum >= SUM_CALLS && rule->metric->sum <= SUM_TIME_NS;
+    find_top(verdict, measures,
+             rule->axis != AXIS_PROGRAM ? rule->axis
+             : is_of_calls              ? AXIS_METHOD
+                                        : AXIS_CLASS);
+    if (rule->axis != AXIS_SITE && rule->axis != AXIS_METHOD && !is_of_calls)
+        find_top(verdict, measures, AXIS_SITE);
+}
+
+#define FRAMES_SHOWN 4u
+
+static void print_measured(const struct metric *metric, const struct measured *measured, FILE *out)
+{
+    fputs(metric_quantity(metric, measured->median).text, out);
+    measured_print_range(metric, measured, out);
+}
+
+static void print_value(const struct gate_verdict *verdict, FILE *out)
+{
+    const struct gate_rule *rule = verdict->rule;
+    if (!rule->is_change) {
+        print_measured(rule->metric, &verdict->after, out);
+        return;
+    }
+    fputs(metric_change(rule->metric, verdict->value).text, out);
+    if (verdict->before.median > 0)
+        fprintf(out, " (%+.1f %%)", 100 * verdict->value / verdict->before.median);
+    if (verdict->is_estimate)
+        measured_print_change(rule->metric, &verdict->before, &verdict->after, out);
+    fputs(", from ", out);
+    print_measured(rule->metric, &verdict->before, out);
+    fputs(" to ", out);
+    print_measured(rule->metric, &verdict->after, out);
+}
+
+static void print_limit(const struct gate_verdict *verdict, FILE *out)
+{
+    const struct gate_rule *rule = verdict->rule;
+    if (rule->is_percent)
+        fprintf(out, "%+.10g %%, which is %s", rule->limit,
+                metric_change(rule->metric, verdict->limit).text);
+    else
+        fputs(rule->is_change ? metric_change(rule->metric, verdict->limit).text
+                              : metric_quantity(rule->metric, verdict->limit).text,
+              out);
+}
+
+/* Prints the full value too if value and limit look equal after rounding. */
+static void print_exact(const struct gate_verdict *verdict, double value, FILE *out)
+{
+    static const char *const units[] = {
+        [UNIT_BYTES] = " bytes", [UNIT_COUNT] = "", [UNIT_TIME] = " ns"};
+    const struct metric *metric = verdict->rule->metric;
+    if (verdict->value != verdict->limit &&
+        strcmp(metric_quantity(metric, fabs(verdict->value)).text,
+               metric_quantity(metric, fabs(verdict->limit)).text) == 0)
+        fprintf(out, " = %.15g%s", value, units[metric->unit]);
+}
+
+static void print_details(const struct gate_verdict *verdict, const struct measures *measures,
+                          FILE *out)
+{
+    const struct gate_rule *rule = verdict->rule;
+    fputs("  measured  ", out);
+    print_value(verdict, out);
+    print_exact(verdict, verdict->value, out);
+    fputs("\n  limit     ", out);
+    print_limit(verdict, out);
+    print_exact(verdict, verdict->limit, out);
+    fputc('\n', out);
+    if (verdict->row != 0) {
+        fprintf(out, "  %-9s ", axis_names[rule->axis]);
+        stack_print(measures_name(measures, rule->axis, verdict->row, FRAMES_SHOWN), out);
+        fputc('\n', out);
+    }
+    if (verdict->failing > 1)
+        fprintf(out, "  it holds for %zu more, which exceed the limit by less\n",
+                verdict->failing - 1);
+    for (size_t i = 0; i < verdict->top_count; i++) {
+        const struct gate_top *top = &verdict->top[i];
+        fprintf(out, "  %-9s %10s  ", axis_names[top->axis],
+                rule->is_change ? metric_change(rule->metric, top->value).text
+                                : metric_quantity(rule->metric, top->value).text);
+        stack_print(measures_name(measures, top->axis, top->row, FRAMES_SHOWN), out);
+        fputc('\n', out);
+    }
+}
+
+static void print_verdict(const struct gate_verdict *verdict, const char *verb,
+                          const struct measures *measures)
+{
+    const struct gate_rule *rule = verdict->rule;
+    const char *what = verdict->fails ? "the gate fails"
+                       : verdict->is_noise && verdict->is_estimate
+                           ? "it holds for the estimate, but not for its whole interval"
+                       : verdict->is_noise     ? "within the variation between runs"
+                       : verdict->matched == 0 ? "no name matches"
+                                               : NULL;
+    if (what == NULL)
+        return;
+    fprintf(stderr, "steptrace %s: %s: ", verb, what);
+    print_shown_text(rule->text, stderr);
+    if (rule->origin[0] != '\0') {
+        fputs(" (", stderr);
+        print_shown_text(rule->origin, stderr);
+        fputc(')', stderr);
+    }
+    fputc('\n', stderr);
+    if (verdict->fails || verdict->is_noise)
+        print_details(verdict, measures, stderr);
+}
+
+/* ---- XML ---- */
+
+static void put_xml(const char *text, size_t length, FILE *out)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char) text[i];
+        if (c == '&')
+            fputs("&amp;", out);
+        else if (c == '<')
+            fputs("&lt;", out);
+        else if (c == '>')
+            fputs("&gt;", out);
+        else if (c == '"')
+            fputs("&quot;", out);
+        else if (c < ' ' && c != '\n' && c != '\t')
+            fputc('?', out);
+        else
+            fputc(c, out);
+    }
+}
+
+/* Returns the details as text, or NULL if memory runs out. */
+static char *details_text(const struct gate_verdict *verdict, const struct measures *measures,
+                          size_t *length)
+{
+    char *text = NULL;
+    FILE *stream = open_memstream(&text, length);
+    if (stream == NULL)
+        return NULL;
+    print_details(verdict, measures, stream);
+    return fclose(stream) == 0 ? text : NULL;
+}
+
+static bool put_case(const struct gate_verdict *verdict, const char *verb,
+                     const struct measures *measures, FILE *out)
+{
+    fprintf(out, "  <testcase classname=\"steptrace.%s\" name=\"", verb);
+    put_xml(verdict->rule->text, strlen(verdict->rule->text), out);
+    if (!verdict->fails) {
+        fputs("\"/>\n", out);
+        return true;
+    }
+    size_t length = 0;
+    char *text = details_text(verdict, measures, &length);
+    if (text == NULL)
+        return false;
+    size_t first = strcspn(text, "\n");
+    fputs("\">\n    <failure message=\"", out);
+    put_xml(text + strspn(text, " "), first - strspn(text, " "), out);
+    fputs("\">", out);
+    put_xml(text, length, out);
+    fputs("</failure>\n  </testcase>\n", out);
+    free(text);
+    return true;
+}
+
+struct junit {
+    const char *verb;
+    const struct measures *measures;
+    const struct gate_verdict *verdicts;
+    size_t count, failed;
+};
+
+static bool print_junit(const void *user, FILE *out)
+{
+    const struct junit *junit = user;
+    bool ok = true;
+    fprintf(out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<testsuite name=\"steptrace %s\" tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n",
+            junit->verb, junit->count, junit->failed);
+    for (size_t i = 0; ok && i < junit->count; i++)
+        ok = put_case(&junit->verdicts[i], junit->verb, junit->measures, out);
+    fputs("</testsuite>\n", out);
+    return ok;
+}
+
+/* For a metric that not all runs have. */
+static void refuse(const struct gate_rule *rule, const struct measures *measures,
+                   struct step_error *error)
+{
+    const struct metric *metric = rule->metric;
+    uint32_t lacks = measures->lacks_kinds & metric->needs;
+    bool has_too_few = (measures->lacks_sums >> metric->sum & 1) != 0;
+    const char *text = "'%s': a trace of engine=sampled has no estimate of %s";
+    if (measures_have(measures, metric))
+        text = "'%s': no interval of %s is valid, so the rule is not judged: a JVM sampled with a "
+               "bias (docs/engine-sampled.md)";
+    else if ((lacks & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
+        text = "'%s': a trace without allocations (the agent's option events=alloc) has no %s";
+    else if ((lacks & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0)
+        text = "'%s': a trace without deaths (the agent's option events=free) has no %s";
+    else if (lacks != 0)
+        text = "'%s': a trace without method events (the agent's option events=method) has no %s";
+    else if (measures->lacks_times && metric->unit == UNIT_TIME)
+        text = "'%s': a trace without a clock (resolution=none) has no %s";
+    else if (measures->lacks_sizes && metric->unit == UNIT_BYTES)
+        text = "'%s': a trace of objects without sizes (the text format) has no %s";
+    else if (has_too_few && metric->sum == SUM_GROWTH_BYTES)
+        text = "'%s': not judged: fewer than three collections show no %s: record longer, or with "
+               "-O collect=8m";
+    else if (has_too_few)
+        text = "'%s': not judged: the trace has fewer collections than %s takes (--survived): "
+               "record longer, or with -O collect=8m";
+    step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET, text, rule->text,
+                   metric->name);
+}
+
+enum step_status gates_judge(const struct gates *gates, const char *verb,
+                             const struct measures *measures, int *exit_code)
+{
+    struct gate_verdict *verdicts = calloc(gates->count + 1, sizeof *verdicts);
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct junit junit = {verb, measures, verdicts, gates->count, 0};
+    for (size_t i = 0; verdicts != NULL && i < gates->count; i++) {
+        bool is_biased = measures->has_estimates && measures_are_biased(measures);
+        if (measures_have(measures, gates->rules[i].metric) && !is_biased)
+            continue;
+        free(verdicts);
+        refuse(&gates->rules[i], measures, &error);
+        return report_error(&error);
+    }
+    if (verdicts == NULL)
+        return report_no_memory();
+    for (size_t i = 0; i < gates->count; i++) {
+        gate_judge(&gates->rules[i], measures, &verdicts[i]);
+        junit.failed += verdicts[i].fails;
+        print_verdict(&verdicts[i], verb, measures);
+    }
+    if (junit.failed > 0)
+        *exit_code = GATE_EXIT_CODE;
+    enum step_status status =
+        gates->junit != NULL ? output_file_print(gates->junit, NULL, print_junit, &junit, &error)
+                             : STEP_STATUS_OK;
+    free(verdicts);
+    return status == STEP_STATUS_OK ? status : report_error(&error);
+}

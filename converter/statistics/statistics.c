@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Adds up the events of a trace. */
+#include "converter/statistics/statistics.h"
+#include "converter/containers/no_memory.h"
+
+void statistics_init(struct statistics *statistics, const struct trace_names *names,
+                     bool lifetimes_in_bytes)
+{
+    *statistics = (struct statistics){.names = names, .lifetimes_in_bytes = lifetimes_in_bytes};
+    id_table_init(&statistics->classes, sizeof(struct class_totals));
+    id_table_init(&statistics->threads, sizeof(struct thread_totals));
+    id_table_init(&statistics->methods, sizeof(struct method_totals));
+    level_curve_init(&statistics->curve);
+}
+
+void statistics_reset(struct statistics *statistics)
+{
+    struct thread_totals *thread;
+    for (uint32_t i = 0; (thread = id_table_next(&statistics->threads, &i)) != NULL; i++)
+        call_stack_reset(&thread->stack);
+    struct class_totals *class;
+    for (uint32_t i = 0; (class = id_table_next(&statistics->classes, &i)) != NULL; i++)
+        lifetimes_reset(&class->lifetimes);
+    lifetimes_reset(&statistics->all.lifetimes);
+    id_table_reset(&statistics->classes);
+    id_table_reset(&statistics->threads);
+    id_table_reset(&statistics->methods);
+    object_table_reset(&statistics->births);
+    sample_weights_reset(&statistics->weights);
+}
+
+/* ---- objects ---- */
+
+static void count_alloc(struct object_totals *totals, const struct trace_event *event)
+{
+    if ((event->flags & TRACE_EXISTING) != 0) {
+        totals->existing_objects++;
+        totals->existing_bytes += event->size;
+    } else {
+        totals->allocated_objects++;
+        totals->allocated_bytes += event->size;
+    }
+}
+
+static void weigh_alloc(struct statistics *statistics, const struct trace_event *event,
+                        struct class_totals *class, struct thread_totals *thread)
+{
+    double weight = sample_weights_of(&statistics->weights, event);
+    sample_sums_weigh(&class->sampled.allocated, event->size, weight, statistics->weights.sampling);
+    sample_sums_weigh(&statistics->all.sampled.allocated, event->size, weight,
+                      statistics->weights.sampling);
+    sample_sums_weigh(&thread->sampled, event->size, weight, statistics->weights.sampling);
+}
+
+static void weigh_free(struct statistics *statistics, const struct trace_event *event,
+                       struct class_totals *class, bool has_life, uint64_t life)
+{
+    double weight = sample_weights_of(&statistics->weights, event);
+    struct sampled_totals *const totals[] = {&class->sampled, &statistics->all.sampled};
+    for (size_t i = 0; i < sizeof totals / sizeof totals[0]; i++) {
+        sample_sums_weigh(&totals[i]->freed, event->size, weight, statistics->weights.sampling);
+        if (has_life)
+            sample_lives_weigh(&totals[i]->lives, weight, (double) life);
+    }
+}
+
+static bool put_alloc(struct statistics *statistics, const struct trace_event *event,
+                      struct thread_totals *thread)
+{
+    struct class_totals *class = id_table_get(&statistics->classes, event->class_id);
+    if (class == NULL)
+        return false;
+    if (statistics->lifetimes_in_bytes &&
+        !object_table_put(&statistics->births,
+                          &(struct live_object){.object = event->object,
+                                                .value = statistics->all.objects.allocated_bytes}))
+        return false;
+    count_alloc(&class->objects, event);
+    count_alloc(&statistics->all.objects, event);
+    if ((event->flags & TRACE_EXISTING) == 0) {
+        thread->allocated_objects++;
+        thread->allocated_bytes += event->size;
+    }
+    if (statistics->weights.interval_bytes != 0)
+        weigh_alloc(statistics, event, class, thread);
+    statistics->live_objects++;
+    statistics->live_bytes += event->size;
+    if (peak_passed(&statistics->peak, statistics->live_bytes, statistics->live_objects))
+        statistics->peak_ns = event->time_ns;
+    level_curve_put(&statistics->curve, event->time_ns, statistics->live_bytes,
+                    statistics->live_objects);
+    return true;
+}
+
+/* Returns false if the object's birth is unknown. */
+static bool find_lifetime(struct statistics *statistics, const struct trace_event *event,
+                          uint64_t *lifetime)
+{
+    if (statistics->lifetimes_in_bytes) {
+        struct live_object birth;
+        if (!object_table_take(&statistics->births, event->object, &birth))
+            return false;
+        *lifetime = statistics->all.objects.allocated_bytes - birth.value;
+        return true;
+    }
+    if ((event->flags & TRACE_BORN_KNOWN) == 0)
+        return false;
+    *lifetime = event->time_ns > event->born_ns ? event->time_ns - event->born_ns : 0;
+    return true;
+}
+
+static bool put_free(struct statistics *statistics, const struct trace_event *event)
+{
+    struct class_totals *class = id_table_get(&statistics->classes, event->class_id);
+    uint64_t lifetime;
+    if (class == NULL)
+        return false;
+    death_dates_put(&statistics->deaths, event);
+    class->objects.freed_objects++;
+    class->objects.freed_bytes += event->size;
+    statistics->all.objects.freed_objects++;
+    statistics->all.objects.freed_bytes += event->size;
+    if ((event->flags & TRACE_BORN_KNOWN) != 0 && statistics->live_objects > 0) {
+        statistics->live_objects--;
+        statistics->live_bytes -=
+            event->size < statistics->live_bytes ? event->size : statistics->live_bytes;
+    }
+    bool has_life = find_lifetime(statistics, event, &lifetime);
+    if (statistics->weights.interval_bytes != 0)
+        weigh_free(statistics, event, class, has_life, has_life ? lifetime : 0);
+    if (has_life && (!lifetimes_add(&class->lifetimes, lifetime) ||
+                     !lifetimes_add(&statistics->all.lifetimes, lifetime)))
+        return false;
+    level_curve_put(&statistics->curve, event->time_ns, statistics->live_bytes,
+                    statistics->live_objects);
+    return true;
+}
+
+/* ---- calls ---- */
+
+static bool enter(struct statistics *statistics, const struct trace_event *event,
+                  struct thread_totals *thread)
+{
+    struct method_totals *method = id_table_get(&statistics->methods, event->method_id);
+    if (method == NULL)
+        return false;
+    method->calls++;
+    thread->calls++;
+    const struct call_frame frame = {.method_id = event->method_id, .entered_ns = event->time_ns};
+    return call_stack_push(&thread->stack, &frame);
+}
+
+/* Ends the innermost call. */
+static void leave(struct statistics *statistics, struct thread_totals *thread, uint64_t time_ns)
+{
+    struct call_stack *stack = &thread->stack;
+    const struct call_frame *frame = call_stack_pop(stack);
+    struct method_totals *method = id_table_find(&statistics->methods, frame->method_id);
+    uint64_t took = time_ns > frame->entered_ns ? time_ns - frame->entered_ns : 0;
+    method->exclusive_ns += took > frame->inner_ns ? took - frame->inner_ns : 0;
+    if (frame->outer == 0)
+        method->inclusive_ns += took;
+    if (stack->depth > 0)
+        stack->frames[stack->depth - 1].inner_ns += took;
+}
+
+static void put_exit(struct statistics *statistics, const struct trace_event *event,
+                     struct thread_totals *thread)
+{
+    size_t depth = call_stack_find(&thread->stack, event->method_id);
+    if (depth == 0) {
+        statistics->unmatched_exits++;
+        return;
+    }
+    while (thread->stack.depth >= depth)
+        leave(statistics, thread, event->time_ns);
+    if (event->kind == EVENT_METHOD_POP) {
+        struct method_totals *method = id_table_find(&statistics->methods, event->method_id);
+        method->exceptions++;
+    }
+}
+
+static void end_calls(struct statistics *statistics, struct thread_totals *thread)
+{
+    statistics->open_calls += thread->stack.depth;
+    while (thread->stack.depth > 0)
+        leave(statistics, thread, thread->end_ns);
+    call_stack_reset(&thread->stack);
+}
+
+/* ---- all ---- */
+
+static void put_thread_event(struct statistics *statistics, const struct trace_event *event,
+                             struct thread_totals *thread)
+{
+    if (event->kind == EVENT_THREAD_BEGIN) {
+        thread->has_start = true;
+        thread->start_ns = event->time_ns;
+    } else if (event->kind == EVENT_THREAD_END) {
+        thread->has_end = true;
+        end_calls(statistics, thread);
+    }
+}
+
+static bool put_one(struct statistics *statistics, const struct trace_event *event)
+{
+    struct thread_totals *thread = id_table_get(&statistics->threads, event->thread_id);
+    if (thread == NULL)
+        return false;
+    statistics->kinds[event->kind]++;
+    if (!thread->is_used)
+        thread->start_ns = event->time_ns;
+    thread->is_used = true;
+    thread->end_ns = event->time_ns;
+    switch (event->kind) {
+    case EVENT_OBJECT_ALLOC:
+        return put_alloc(statistics, event, thread);
+    case EVENT_OBJECT_FREE:
+        return put_free(statistics, event);
+    case EVENT_METHOD_ENTRY:
+        return enter(statistics, event, thread);
+    case EVENT_METHOD_EXIT:
+    case EVENT_METHOD_POP:
+        put_exit(statistics, event, thread);
+        return true;
+    case EVENT_THREAD_BEGIN:
+    case EVENT_THREAD_END:
+        put_thread_event(statistics, event, thread);
+        return true;
+    default:
+        return true;
+    }
+}
+
+bool statistics_put(struct statistics *statistics, const struct trace_event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!put_one(statistics, &events[i]) || statistics->weights.no_memory)
+            return false;
+        if (statistics->event_count++ == 0)
+            statistics->first_ns = events[i].time_ns;
+        if (events[i].time_ns > statistics->last_ns)
+            statistics->last_ns = events[i].time_ns;
+    }
+    return true;
+}
+
+enum step_status statistics_put_fact(void *user, const struct trace_fact *fact)
+{
+    struct statistics *statistics = user;
+    if (fact->kind == TRACE_GIVEN_UP)
+        return STEP_STATUS_OK;
+    if (fact->kind == TRACE_NOT_PROBED) {
+        statistics->not_probed++;
+        return STEP_STATUS_OK;
+    }
+    struct method_totals *method = id_table_get(&statistics->methods, fact->method_id);
+    if (method == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    method->calls += fact->calls;
+    method->exceptions += fact->exceptions;
+    method->inclusive_ns += fact->inclusive_ns;
+    method->exclusive_ns += fact->exclusive_ns;
+    return STEP_STATUS_OK;
+}
+
+/* ---- sampled traces ---- */
+
+enum step_status statistics_sampled_init(struct statistics *statistics, struct event_source *source,
+                                         struct step_error *error)
+{
+    statistics->not_recorded = event_source_not_recorded(source);
+    statistics->deaths.are_missing =
+        (statistics->not_recorded & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
+    return sample_weights_read(&statistics->weights, source, error);
+}
+
+static void add_live(void *user, const struct live_object *object, double weight)
+{
+    struct statistics *statistics = user;
+    struct class_totals *class = id_table_find(&statistics->classes, object->class_id);
+    if (class != NULL)
+        sample_sums_weigh(&class->sampled.live, object->size, weight, statistics->weights.sampling);
+    sample_sums_weigh(&statistics->all.sampled.live, object->size, weight,
+                      statistics->weights.sampling);
+}
+
+static void finish_sampled(struct statistics *statistics)
+{
+    struct class_totals *class;
+    for (uint32_t i = 0; (class = id_table_next(&statistics->classes, &i)) != NULL; i++)
+        class->sampled.has_live = true;
+    statistics->all.sampled.has_live = true;
+    sample_weights_each_live(&statistics->weights, add_live, statistics);
+}
+
+void statistics_finish(struct statistics *statistics)
+{
+    if (!sample_weights_are_whole(&statistics->weights))
+        finish_sampled(statistics);
+    struct thread_totals *thread;
+    for (uint32_t i = 0; (thread = id_table_next(&statistics->threads, &i)) != NULL; i++) {
+        if (thread->stack.depth == 0)
+            continue;
+        thread->end_ns = statistics->last_ns;
+        end_calls(statistics, thread);
+    }
+    level_curve_put(&statistics->curve, statistics->last_ns, statistics->live_bytes,
+                    statistics->live_objects);
+}

@@ -30,7 +30,7 @@ static void remove_left(const char *path)
 }
 
 /* A blocking connection would wait while the program's queue is full, so it is none. */
-static int connect_to(const struct sockaddr_un *address)
+static int attach_client_connect_to(const struct sockaddr_un *address)
 {
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (descriptor < 0 ||
@@ -62,7 +62,7 @@ bool attach_client_take(const char **options, int *client)
     if (length >= sizeof address.sun_path)
         return false;
     memcpy(address.sun_path, path, length);
-    *client = connect_to(&address);
+    *client = attach_client_connect_to(&address);
     if (*client >= 0 && is_awaited(*client)) {
         log_copy_to(*client);
         return true;

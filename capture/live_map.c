@@ -18,7 +18,7 @@
 
 /* Returns the thread's entry. If the table is full, replaces the entry with the smallest sum if
  * that is below `ns`; otherwise returns NULL. */
-static struct thread_waits *place_of(struct waits *waits, uint64_t thread, uint64_t ns)
+static struct thread_waits *live_map_place_of(struct waits *waits, uint64_t thread, uint64_t ns)
 {
     struct thread_waits *least = waits->threads;
     for (size_t i = 0; i < waits->count; i++) {
@@ -40,7 +40,7 @@ void waits_add(struct waits *waits, uint64_t thread, uint64_t ns)
     waits->sum_ns += ns;
     if (ns > waits->longest_ns)
         waits->longest_ns = ns;
-    struct thread_waits *place = place_of(waits, thread, ns);
+    struct thread_waits *place = live_map_place_of(waits, thread, ns);
     if (place == NULL)
         return;
     place->sum_ns += ns;
@@ -48,7 +48,7 @@ void waits_add(struct waits *waits, uint64_t thread, uint64_t ns)
         place->longest_ns = ns;
 }
 
-static int compare(const void *a, const void *b)
+static int live_map_compare(const void *a, const void *b)
 {
     const struct thread_waits *left = a, *right = b;
     return (left->sum_ns < right->sum_ns) - (left->sum_ns > right->sum_ns);
@@ -60,7 +60,7 @@ void waits_print(const struct waits *waits, char *text, size_t size)
     size_t count = waits->count; /* another process may have overwritten it */
     memcpy(sorted, waits->threads, sizeof sorted);
     count = count < WAITS_THREADS ? count : WAITS_THREADS;
-    qsort(sorted, count, sizeof sorted[0], compare);
+    qsort(sorted, count, sizeof sorted[0], live_map_compare);
     text[0] = '\0';
     for (size_t i = 0, used = 0; i < count && used < size; i++)
         used += (size_t) snprintf(text + used, size - used, "%s%" PRIu64 ":%" PRIu64 ":%" PRIu64,
@@ -84,7 +84,7 @@ static const uint64_t chunk_sizes[LIVE_CHUNK_SIZES] = {STEP_LIVE_PAGE, UINT64_C(
 _Static_assert(sizeof(struct step_live_header) <= STEP_LIVE_PAGE, "the header is one page");
 _Static_assert(sizeof(struct step_live_chunk) == 64, "a chunk header is 64 bytes");
 
-static enum step_status fail(struct step_error *error, const char *path, const char *what)
+static enum step_status live_map_fail(struct step_error *error, const char *path, const char *what)
 {
     return step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "%s: %s", what,
                           strerror(errno));
@@ -156,16 +156,16 @@ static enum step_status open_map(struct live_map *map, mode_t mode, struct step_
 {
     map->descriptor = trace_file_make(map->path, mode);
     if (map->descriptor < 0)
-        return fail(error, map->path, "cannot be created");
+        return live_map_fail(error, map->path, "cannot be created");
     struct stat made;
     if (fstat(map->descriptor, &made) != 0 || !trace_file_lock(map->descriptor, 1))
-        return fail(error, map->path, "cannot be locked");
+        return live_map_fail(error, map->path, "cannot be locked");
     map->device = made.st_dev;
     map->inode = made.st_ino;
     map->keeper = pthread_self();
     map->header = map_more(map, STEP_LIVE_PAGE);
     if (map->header == NULL)
-        return fail(error, map->path, "cannot be mapped");
+        return live_map_fail(error, map->path, "cannot be mapped");
     live_map_describe(map);
     return STEP_STATUS_OK;
 }
@@ -197,7 +197,7 @@ struct live_map *live_map_create(const char *path, mode_t mode, uint64_t limit_b
     if (map == NULL || (map->path = strdup(path)) == NULL) {
         free(map);
         errno = ENOMEM;
-        fail(error, path, "cannot be mapped");
+        live_map_fail(error, path, "cannot be mapped");
         return NULL;
     }
     live_map_init(map, &map->own, limit_bytes, drop);
@@ -247,14 +247,14 @@ void live_map_destroy(struct live_map *map, bool keep_file)
 }
 
 /* Returns zeroed memory. The caller holds the lock. */
-static void *allocate(struct live_map *map, size_t bytes)
+static void *live_map_allocate(struct live_map *map, size_t bytes)
 {
     return map->allocate != NULL ? map->allocate(map, bytes) : calloc(1, bytes);
 }
 
 static struct live_stream *create_stream(struct live_map *map, bool forced)
 {
-    struct live_stream *stream = allocate(map, sizeof *stream);
+    struct live_stream *stream = live_map_allocate(map, sizeof *stream);
     if (stream == NULL)
         return NULL;
     stream->forced = forced;
@@ -294,7 +294,7 @@ void live_stream_give_back(struct live_map *map, struct live_stream *stream)
     pthread_mutex_unlock(&map->lock);
 }
 
-static void give_up(struct live_map *map, int code)
+static void live_map_give_up(struct live_map *map, int code)
 {
     if (!atomic_load(&map->shared->failed))
         map->shared->code = code;
@@ -307,7 +307,7 @@ uint64_t live_take_objects(struct live_map *map, struct live_stream *stream)
     stream->next_object = first + 1;
     stream->end_object = first + stream->object_step;
     if (__builtin_expect(first >= LIVE_OBJECTS_MOST, 0)) {
-        give_up(map, EOVERFLOW);
+        live_map_give_up(map, EOVERFLOW);
         futex_gate_open(&map->shared->work);
     }
     if (stream->object_step < LAST_OBJECT_STEP)
@@ -318,7 +318,7 @@ uint64_t live_take_objects(struct live_map *map, struct live_stream *stream)
 /* Creates a ref for a chunk in new memory. */
 static struct live_chunk_ref *make_ref(struct live_map *map, void *memory)
 {
-    struct live_chunk_ref *ref = allocate(map, sizeof *ref);
+    struct live_chunk_ref *ref = live_map_allocate(map, sizeof *ref);
     if (ref == NULL)
         return NULL;
     ref->chunk = memory;
@@ -339,9 +339,9 @@ static void mark_chunks(uint8_t *base, uint64_t chunk_bytes)
 /* Splits a new segment into chunks of one size. The caller holds the lock.
  *
  * The order is what makes the ring readable at any moment. mark_chunks() writes the headers of all
- * chunks before `file_bytes` (a sequentially consistent store) covers them; find_places() of
- * ring_copy.c loads `file_bytes` first and then walks from header to header. With the reverse order
- * it could meet a header of zeros, and the pass would lack all chunks behind it. */
+ * chunks before `file_bytes` (a sequentially consistent store) covers them; ring_copy.c
+ * (ring_copy_find_places()) loads `file_bytes` first and then walks from header to header. With the
+ * reverse order it could meet a header of zeros, and the pass would lack all chunks behind it. */
 static bool carve(struct live_map *map, uint64_t chunk_bytes, struct live_chunk_ref **list)
 {
     uint8_t *base = map_more(map, SEGMENT_BYTES);
@@ -490,7 +490,7 @@ static void begin_chunk(struct live_stream *stream, struct live_chunk_ref *ref)
  * compare-exchange only claims that the head is unchanged, and no element is followed. All accesses
  * are sequentially consistent, so whoever takes the list also sees everything that was written to
  * the chunks before they were pushed. */
-static void push(_Atomic(struct live_chunk_ref *) *list, struct live_chunk_ref *ref)
+static void live_map_push(_Atomic(struct live_chunk_ref *) *list, struct live_chunk_ref *ref)
 {
     struct live_chunk_ref *head = atomic_load(list);
     do
@@ -503,7 +503,7 @@ static void queue_full(struct live_map *map, struct live_chunk_ref *ref)
     if (!ref->stream->forced)
         atomic_fetch_add(&map->shared->backlog_bytes, ref->chunk->size_bytes);
     atomic_store_explicit(&ref->chunk->state, STEP_LIVE_FULL, memory_order_release);
-    push(&map->shared->full, ref);
+    live_map_push(&map->shared->full, ref);
     futex_gate_open(&map->shared->work);
 }
 
@@ -527,7 +527,7 @@ uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, s
     if (wait_for_room(map, stream)) {
         ref = take_chunk(map, stream);
         if (ref == NULL)
-            give_up(map, errno);
+            live_map_give_up(map, errno);
         else if (old != NULL)
             map->active_bytes -= old->chunk->size_bytes;
     }
@@ -569,7 +569,7 @@ void live_map_release(struct live_map *map, struct live_chunk_ref *ref)
     uint64_t bytes = ref->chunk->size_bytes;
     bool forced = ref->stream->forced;
     atomic_store_explicit(&ref->chunk->state, STEP_LIVE_FREE, memory_order_release);
-    push(&map->shared->returned, ref);
+    live_map_push(&map->shared->returned, ref);
     if (!forced)
         atomic_fetch_sub(&map->shared->backlog_bytes, bytes);
     futex_gate_open(&map->shared->room);

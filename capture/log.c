@@ -102,7 +102,7 @@ static bool takes_a_line(int descriptor)
     return false;
 }
 
-static void put(const char *line, size_t length)
+static void log_put(const char *line, size_t length)
 {
     if (copy_to_plus_1 > 0 &&
         send(copy_to_plus_1 - 1, line, length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
@@ -136,7 +136,7 @@ void log_message(const char *format, ...)
         return;
     }
     line[end++] = '\n';
-    put(line, end);
+    log_put(line, end);
 }
 
 bool log_error(const struct step_error *error)

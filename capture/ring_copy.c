@@ -57,7 +57,7 @@ static bool is_unchanged(const struct ring_copy *copy, const struct ring_place *
 
 /* A chunk's stream and order identify it and never occur again. They are read before and after its
  * length. */
-static bool look(const struct ring_copy *copy, struct ring_place *place)
+static bool ring_copy_look(const struct ring_copy *copy, struct ring_place *place)
 {
     const struct step_live_chunk *chunk = chunk_at(copy, place);
     const volatile uint64_t *stream = &chunk->stream, *order = &chunk->order;
@@ -72,7 +72,7 @@ static bool look(const struct ring_copy *copy, struct ring_place *place)
 
 /* The load pairs with the store of `file_bytes` in carve(), which comes after the headers of the
  * new chunks. Places never move and never change their size, so each is found once. */
-static bool find_places(struct ring_copy *copy)
+static bool ring_copy_find_places(struct ring_copy *copy)
 {
     uint64_t end = atomic_load(&header_of(copy)->file_bytes);
     if (copy->scanned == 0)
@@ -100,7 +100,7 @@ static bool note_order(struct ring_copy *copy, uint64_t stream, uint64_t order)
     return true;
 }
 
-static bool choose(struct ring_copy *copy, struct ring_place *place)
+static bool ring_copy_choose(struct ring_copy *copy, struct ring_place *place)
 {
     if (!STEP_MAKE_ROOM(copy->sorted, copy->sorted_capacity, copy->sorted_count + 1))
         return false;
@@ -124,7 +124,7 @@ static bool look_at_streams(struct ring_copy *copy, bool global)
 {
     for (size_t i = 0; i < copy->place_count; i++) {
         struct ring_place *place = &copy->places[i];
-        if (!place->seen && look(copy, place) &&
+        if (!place->seen && ring_copy_look(copy, place) &&
             (place->seen_stream == STEP_LIVE_STREAM_GLOBAL) == global &&
             !note_order(copy, place->seen_stream, place->seen_order))
             return false;
@@ -133,11 +133,11 @@ static bool look_at_streams(struct ring_copy *copy, bool global)
         struct ring_place *place = &copy->places[i];
         if (place->seen)
             continue;
-        place->seen = look(copy, place) &&
+        place->seen = ring_copy_look(copy, place) &&
                       (place->seen_stream == STEP_LIVE_STREAM_GLOBAL) == global &&
                       place->seen_stream < copy->order_capacity &&
                       place->seen_order < copy->orders[place->seen_stream];
-        if (place->seen && !choose(copy, place))
+        if (place->seen && !ring_copy_choose(copy, place))
             return false;
     }
     return true;
@@ -267,7 +267,8 @@ bool ring_copy_pass(struct ring_copy *copy, bool last)
     look_at_file(copy);
     if (copy->order_capacity != 0)
         memset(copy->orders, 0, copy->order_capacity * sizeof *copy->orders);
-    if (!find_places(copy) || !look_at_streams(copy, false) || !look_at_streams(copy, true))
+    if (!ring_copy_find_places(copy) || !look_at_streams(copy, false) ||
+        !look_at_streams(copy, true))
         copy->code = ENOMEM;
     if (copy->sorted_count > 1)
         qsort(copy->sorted, copy->sorted_count, sizeof(struct ring_place *), compare_places);

@@ -25,7 +25,7 @@ static bool take_pages(void *base, uint64_t bytes)
     return code == 0 || code == EINVAL; /* an older system populates them one by one */
 }
 
-static void *grow(struct live_map *map, uint64_t bytes)
+static void *ring_memory_grow(struct live_map *map, uint64_t bytes)
 {
     uint64_t start = map->header->file_bytes;
     uint8_t *base = (uint8_t *) map->header + start;
@@ -47,7 +47,7 @@ struct live_map *live_map_create_in(void *memory, uint64_t memory_bytes, uint64_
     live_map_init(map, &map->own, limit_bytes, drop);
     map->header = memory;
     map->memory_bytes = memory_bytes;
-    map->grow = grow;
+    map->grow = ring_memory_grow;
     live_map_describe(map);
     return map;
 }

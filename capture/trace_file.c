@@ -26,7 +26,7 @@
 #define END_SHARE 64u
 #define STEP_BYTES (UINT64_C(1) << 20)
 
-static enum step_status io_error(const struct trace_file *file, struct step_error *error)
+static enum step_status trace_file_io_error(const struct trace_file *file, struct step_error *error)
 {
     return step_error_set(error, STEP_STATUS_IO, file->path, file->size, "%s", strerror(errno));
 }
@@ -154,7 +154,8 @@ static int open_own(const char *path, const char *magic, size_t length)
     return -1;
 }
 
-static enum step_status refuse(const char *path, const char *what, struct step_error *error)
+static enum step_status trace_file_refuse(const char *path, const char *what,
+                                          struct step_error *error)
 {
     return step_error_set(error, STEP_STATUS_INVALID, path, STEP_NO_OFFSET,
                           "is not replaced: it is not a %s of this user", what);
@@ -167,7 +168,7 @@ static enum step_status remove_live_file(const char *live, struct step_error *er
         return STEP_STATUS_OK;
     int file = open_own(live, STEP_LIVE_MAGIC, sizeof STEP_LIVE_MAGIC - 1);
     if (file < 0)
-        return refuse(live, "live file", error);
+        return trace_file_refuse(live, "live file", error);
     bool removed = trace_file_remove(live, file_identity_of(file));
     close(file);
     return removed ? STEP_STATUS_OK : set_errno(live, error);
@@ -194,7 +195,7 @@ static enum step_status replace(struct trace_file *file, mode_t mode, const char
 {
     file->descriptor = open_own(file->path, (const char *) step_file_magic, sizeof step_file_magic);
     if (file->descriptor < 0)
-        return refuse(file->path, "trace", error);
+        return trace_file_refuse(file->path, "trace", error);
     if (!trace_file_lock(file->descriptor, 0))
         return busy(file->path, error);
     enum step_status status = remove_live_file(live, error);
@@ -301,7 +302,7 @@ static bool cannot_reserve(int code)
 }
 
 /* Fills the file with zeros from its end. Returns 0, or an errno. */
-static int fill(int descriptor, uint64_t end)
+static int trace_file_fill(int descriptor, uint64_t end)
 {
     static const char zeros[STEP_LIVE_PAGE];
     struct stat about;
@@ -320,7 +321,7 @@ int trace_file_extend(int descriptor, uint64_t start, uint64_t bytes)
     do
         code = posix_fallocate(descriptor, (off_t) start, (off_t) bytes);
     while (code == EINTR);
-    return cannot_reserve(code) ? fill(descriptor, start + bytes) : code;
+    return cannot_reserve(code) ? trace_file_fill(descriptor, start + bytes) : code;
 }
 
 /* Reserves blocks beyond the file's end without making the file longer (FALLOC_FL_KEEP_SIZE), so
@@ -362,19 +363,19 @@ int trace_file_put(int descriptor, const void *data, size_t length, uint64_t off
     return 0;
 }
 
-static enum step_status write_all(void *user, const void *data, size_t length,
-                                  struct step_error *error)
+static enum step_status trace_file_write_all(void *user, const void *data, size_t length,
+                                             struct step_error *error)
 {
     struct trace_file *file = user;
     if (!file->ending && !trace_file_reserve(file, length)) {
         file->full = trace_file_is_full(file->code);
         errno = file->code;
-        return io_error(file, error);
+        return trace_file_io_error(file, error);
     }
     errno = trace_file_put(file->descriptor, data, length, file->size);
     if (errno != 0) {
         file->full = trace_file_is_full(errno);
-        return io_error(file, error);
+        return trace_file_io_error(file, error);
     }
     file->size += length;
     return STEP_STATUS_OK;
@@ -382,7 +383,7 @@ static enum step_status write_all(void *user, const void *data, size_t length,
 
 struct step_output trace_file_output(struct trace_file *file)
 {
-    return (struct step_output){file, write_all};
+    return (struct step_output){file, trace_file_write_all};
 }
 
 void trace_file_close(struct trace_file *file)

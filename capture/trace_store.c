@@ -175,7 +175,8 @@ bool trace_store_reserve(struct trace_store *store, uint64_t length)
     return reserved;
 }
 
-static enum step_status put(void *user, const void *data, size_t length, struct step_error *error)
+static enum step_status trace_store_put(void *user, const void *data, size_t length,
+                                        struct step_error *error)
 {
     struct trace_store *store = user;
     return store->writer != NULL ? put_there(store, data, length, error)
@@ -184,7 +185,7 @@ static enum step_status put(void *user, const void *data, size_t length, struct 
 
 struct step_output trace_store_output(struct trace_store *store)
 {
-    return (struct step_output){store, put};
+    return (struct step_output){store, trace_store_put};
 }
 
 /* The last call of the process that writes. */

@@ -39,7 +39,8 @@ static struct {
 
 /* ---- calls ---- */
 
-static enum step_status fail(const char *path, const char *what, struct step_error *error)
+static enum step_status writer_main_fail(const char *path, const char *what,
+                                         struct step_error *error)
 {
     return step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "%s: %s", what,
                           strerror(errno));
@@ -50,18 +51,18 @@ static enum step_status open_live_file(struct step_error *error)
     snprintf(self.live_path, sizeof self.live_path, "%s%s", self.file->path, STEP_LIVE_SUFFIX);
     int file = trace_file_make(self.live_path, self.calls->rules.mode);
     if (file < 0)
-        return fail(self.live_path, "cannot be created", error);
+        return writer_main_fail(self.live_path, "cannot be created", error);
     if (!trace_file_lock(file, 1))
-        return fail(self.live_path, "cannot be locked", error);
+        return writer_main_fail(self.live_path, "cannot be locked", error);
     pthread_mutex_lock(&self.copies);
     self.copy.file = file;
     bool copied = ring_copy_pass(&self.copy, false);
     errno = self.copy.code;
     pthread_mutex_unlock(&self.copies);
-    return copied ? STEP_STATUS_OK : fail(self.live_path, "cannot be written", error);
+    return copied ? STEP_STATUS_OK : writer_main_fail(self.live_path, "cannot be written", error);
 }
 
-static enum step_status open_files(struct step_error *error)
+static enum step_status writer_main_open_files(struct step_error *error)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s", self.calls->path);
@@ -78,7 +79,7 @@ static enum step_status open_files(struct step_error *error)
     return status;
 }
 
-static enum step_status put_data(struct step_error *error)
+static enum step_status writer_main_put_data(struct step_error *error)
 {
     struct step_output output = trace_file_output(self.file);
     self.file->ending = self.calls->ending != 0;
@@ -90,7 +91,7 @@ static bool is_last(uint32_t operation)
     return operation == WRITER_END || operation == WRITER_DISCARD;
 }
 
-static void end(bool discards)
+static void writer_main_end(bool discards)
 {
     if (discards)
         trace_file_discard(self.file);
@@ -105,16 +106,16 @@ static enum step_status answer_call(struct step_error *error)
     if (operation == WRITER_BEGIN)
         return STEP_STATUS_OK;
     if (operation == WRITER_OPEN && self.file == NULL)
-        return open_files(error);
+        return writer_main_open_files(error);
     if (self.file == NULL)
         return STEP_STATUS_INVALID;
     if (operation == WRITER_WRITE && self.calls->length <= WRITER_DATA_BYTES)
-        return put_data(error);
+        return writer_main_put_data(error);
     if (operation == WRITER_RESERVE)
         return trace_file_reserve(self.file, self.calls->length) ? STEP_STATUS_OK : STEP_STATUS_IO;
     if (!is_last(operation))
         return STEP_STATUS_INVALID;
-    end(operation == WRITER_DISCARD);
+    writer_main_end(operation == WRITER_DISCARD);
     return STEP_STATUS_OK;
 }
 
@@ -139,7 +140,7 @@ static void answer(uint32_t number)
  * which chunks are still needed. The state ENDING is written before the copy, WHOLE after it. If
  * this process is killed in between, a reader knows that the program had ended but that the copy is
  * not complete. */
-static void finish(void)
+static void writer_main_finish(void)
 {
     pthread_mutex_lock(&self.files);
     pthread_mutex_lock(&self.copies);
@@ -161,7 +162,7 @@ static void *answer_calls(void *data)
         uint32_t seen = atomic_load(&calls->asking.count);
         uint32_t number = atomic_load(&calls->asked);
         if (atomic_load(&calls->left) != 0 && number == atomic_load(&calls->answered))
-            finish();
+            writer_main_finish();
         if (number == atomic_load(&calls->answered)) {
             futex_gate_wait(&calls->asking, seen, WAIT_NS);
             continue;
@@ -188,7 +189,7 @@ static void copy_until_end(void)
         uint64_t now = clock_monotonic_ns();
         due = due + WRITER_COPY_NS > now ? due + WRITER_COPY_NS : now;
         if (process_is_gone(self.program_file, self.program, (int) ((due - now) / 1000000)))
-            finish();
+            writer_main_finish();
         pthread_mutex_lock(&self.copies);
         if (self.copy.file >= 0)
             ring_copy_pass(&self.copy, false);
@@ -198,7 +199,7 @@ static void copy_until_end(void)
 
 /* ---- start ---- */
 
-static bool take_arguments(int count, char **arguments)
+static bool writer_main_take_arguments(int count, char **arguments)
 {
     static const char program[] = "program=";
     if (count != WRITER_ARGUMENT_COUNT ||
@@ -243,7 +244,7 @@ int writer_process_main(int count, char **arguments)
     pthread_t thread;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    if (!take_arguments(count, arguments) || !detached_let_go(WRITER_RING_DESCRIPTOR) ||
+    if (!writer_main_take_arguments(count, arguments) || !detached_let_go(WRITER_RING_DESCRIPTOR) ||
         !map_memory())
         return 1;
     prctl(PR_SET_NAME, "steptrace-write");

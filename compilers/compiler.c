@@ -97,14 +97,14 @@ static int run_output(const struct compiler *compiler, const struct compiler_out
     return compiler_finish_output(compiler->program);
 }
 
-static void go_on(int signal_number)
+static void compiler_go_on(int signal_number)
 {
     (void) signal_number;
 }
 
 int compiler_run(const struct compiler *compiler, bool valid, int count, char **arguments)
 {
-    signal(SIGXFSZ, go_on); /* a limit of file sizes is an error of the write */
+    signal(SIGXFSZ, compiler_go_on); /* a limit of file sizes is an error of the write */
     const struct compiler_output *output =
         valid && count > 1 ? find_output(compiler, arguments[1]) : NULL;
     if (output == NULL) {
@@ -164,8 +164,8 @@ static bool print_file(int descriptor, compiler_write write, const void *user)
     return fclose(file) == 0 && good;
 }
 
-static bool write_file(const char *program, const char *base, const char *ending,
-                       compiler_write write, const void *user)
+static bool compiler_write_file(const char *program, const char *base, const char *ending,
+                                compiler_write write, const void *user)
 {
     char path[4096], temporary[4200];
     struct output_place place;
@@ -190,8 +190,8 @@ static bool write_file(const char *program, const char *base, const char *ending
 bool compiler_write_files(const char *program, const char *base, compiler_write header,
                           compiler_write source, const void *user)
 {
-    return write_file(program, base, "h", header, user) &&
-           write_file(program, base, "c", source, user);
+    return compiler_write_file(program, base, "h", header, user) &&
+           compiler_write_file(program, base, "c", source, user);
 }
 
 void c_literal_put(FILE *out, const char *text, size_t length)

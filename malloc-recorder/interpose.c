@@ -86,7 +86,7 @@ static void *take_over(void *block, size_t size)
     return moved;
 }
 
-static void *resize(void *block, size_t size)
+static void *interpose_resize(void *block, size_t size)
 {
     struct record_resize resize;
     uint64_t heap = heap_blocks_take(block);
@@ -103,7 +103,7 @@ EXPORT void *realloc(void *block, size_t size)
     if (!is_recorded())
         return is_own() ? own_heap_resize(block, size) : real.realloc(block, size);
     enter_real();
-    void *moved = resize(block, size);
+    void *moved = interpose_resize(block, size);
     leave_real();
     return moved;
 }

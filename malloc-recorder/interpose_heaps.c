@@ -36,7 +36,7 @@ static uint64_t heap_of_key(uintptr_t key)
 }
 
 /* Ends a heap with all blocks in it. */
-static void end_heap(uintptr_t key)
+static void interpose_end_heap(uintptr_t key)
 {
     uint64_t heap = heap_number_find(key);
     if (heap == 0)
@@ -166,7 +166,7 @@ static int take_mallctl(const char *name, void *old, size_t *old_size, void *new
     bool ends = sscanf(name, "arena.%u.%15s", &arena, what) == 2 &&
                 (strcmp(what, "destroy") == 0 || strcmp(what, "reset") == 0);
     if (ends)
-        end_heap((uintptr_t) arena + 1);
+        interpose_end_heap((uintptr_t) arena + 1);
     int code = je.mallctl(name, old, old_size, new_value, new_size);
     if (code == 0 && old != NULL && strcmp(name, "arenas.create") == 0)
         heap_of_key((uintptr_t) * (unsigned *) old + 1);
@@ -219,7 +219,7 @@ static void take_heap_destroy(void *heap)
 {
     PASS_ON(mi.heap_destroy(heap));
     enter_real();
-    end_heap((uintptr_t) heap);
+    interpose_end_heap((uintptr_t) heap);
     mi.heap_destroy(heap);
     leave_real();
 }

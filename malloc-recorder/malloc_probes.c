@@ -96,9 +96,9 @@ void record_early(struct recording *recording)
 /* ---- events ---- */
 
 /* Writes an event; `words[0]` has its kind and stamp. */
-static void put_event(struct recorder_thread *thread, struct recording *recording,
-                      enum step_live_heap_kind kind, uint64_t stamp, uint64_t first,
-                      uint64_t second, size_t count)
+static void malloc_probes_put_event(struct recorder_thread *thread, struct recording *recording,
+                                    enum step_live_heap_kind kind, uint64_t stamp, uint64_t first,
+                                    uint64_t second, size_t count)
 {
     struct live_stream *stream = thread->stream;
     uint64_t *room = probe_reserve(recording, stream, count);
@@ -158,7 +158,7 @@ void record_heap_event(enum step_live_heap_kind kind, uint64_t heap)
     struct recording *recording;
     struct recorder_thread *thread = probe_enter(&recording);
     if (thread != NULL)
-        put_event(thread, recording, kind, recorder_stamp(), heap, 0, 2);
+        malloc_probes_put_event(thread, recording, kind, recorder_stamp(), heap, 0, 2);
 }
 
 void record_alloc(size_t size, const void *block, uint64_t call)
@@ -169,8 +169,8 @@ void record_alloc(size_t size, const void *block, uint64_t call)
         probe_record_stack(thread, recording, 3);
     uint64_t stamp = recorder_stamp();
     if (thread != NULL) {
-        put_event(thread, recording, STEP_LIVE_HEAP_ALLOC, stamp, size | call, (uintptr_t) block,
-                  3);
+        malloc_probes_put_event(thread, recording, STEP_LIVE_HEAP_ALLOC, stamp, size | call,
+                                (uintptr_t) block, 3);
         return;
     }
     const uint64_t words[] = {live_word(STEP_LIVE_HEAP_ALLOC, stamp), size | call,
@@ -184,7 +184,8 @@ void record_free(const void *block, uint64_t call)
     struct recorder_thread *thread = probe_enter(&recording);
     uint64_t stamp = recorder_stamp();
     if (thread != NULL) {
-        put_event(thread, recording, STEP_LIVE_HEAP_FREE, stamp, (uintptr_t) block | call, 0, 2);
+        malloc_probes_put_event(thread, recording, STEP_LIVE_HEAP_FREE, stamp,
+                                (uintptr_t) block | call, 0, 2);
         return;
     }
     const uint64_t words[] = {live_word(STEP_LIVE_HEAP_FREE, stamp), (uintptr_t) block | call};

@@ -99,7 +99,7 @@ static void read_reply(int file, char *reply, size_t most)
 }
 
 /* Starts the drain and reads its reply.  Returns 0, or an errno. */
-static int ask(char *const *arguments, char *reply, size_t most)
+static int recording_ask(char *const *arguments, char *reply, size_t most)
 {
     char *const no_variables[] = {NULL};
     int pipe_ends[2];
@@ -118,7 +118,7 @@ static int ask(char *const *arguments, char *reply, size_t most)
 
 /* ---- what the drain gets ---- */
 
-static void print_numbers(const struct recording *recording, char *out)
+static void recording_print_numbers(const struct recording *recording, char *out)
 {
     const struct drain_numbers numbers = {.address = (uintptr_t) recording->base,
                                           .range_bytes = recording->range_bytes,
@@ -147,10 +147,10 @@ static bool is_started(struct recording *recording, const char *place, char *rep
     char layout[24], program[40], numbers[NUMBERS_TEXT];
     snprintf(layout, sizeof layout, "%" PRIx64, (uint64_t) DRAIN_LAYOUT);
     snprintf(program, sizeof program, "program=%" PRIu64, recording->process_id);
-    print_numbers(recording, numbers);
+    recording_print_numbers(recording, numbers);
     char *const arguments[] = {(char *) place,          layout,  program, recording->options.file,
                                recording->options.text, numbers, NULL};
-    int code = ask(arguments, reply, most);
+    int code = recording_ask(arguments, reply, most);
     if (code != 0)
         log_message("%s: %s", place, strerror(code));
     return code == 0;
@@ -234,7 +234,7 @@ static bool is_seen(void)
     return sanitizer == NULL && front == NULL;
 }
 
-static bool begin(struct recording *recording, const char *text)
+static bool recording_begin(struct recording *recording, const char *text)
 {
     if (!options_parse_shared(&recording->options, text) || !is_seen())
         return false;
@@ -252,7 +252,7 @@ static bool begin(struct recording *recording, const char *text)
            live_stream_create(&recording->map, true) != NULL;
 }
 
-static struct recording *create(void)
+static struct recording *recording_create(void)
 {
     if (getauxval(AT_SECURE) != 0)
         return NULL; /* preloaded for the whole system: never record programs with special
@@ -267,7 +267,7 @@ static struct recording *create(void)
         return NULL;
     recording->number = atomic_fetch_add(&recorder.recording_count, 1) + 1;
     recording->process_id = (uint64_t) getpid();
-    if (!begin(recording, text)) {
+    if (!recording_begin(recording, text)) {
         if (recording->options.required && !recorder.is_fork)
             _exit(EXIT_FAILURE);
         shared_map_close(recording);
@@ -306,9 +306,9 @@ static uint64_t private_growth(const struct recording *recording)
     return mapped < used ? mapped : used;
 }
 
-static void start(void)
+static void recording_start(void)
 {
-    struct recording *recording = create();
+    struct recording *recording = recording_create();
     if (recording != NULL) {
         interpose_heaps();
         record_early(recording);
@@ -326,7 +326,7 @@ void recorder_report_sanitizer(void)
         return;
     own_mode_enter(&own);
     log_only_to_this_stderr();
-    create(); /* no recording, see is_seen() */
+    recording_create(); /* no recording, see is_seen() */
     own_mode_leave(&own);
 }
 
@@ -339,7 +339,7 @@ static void start_pending(void)
     struct own_mode own;
     own_mode_enter(&own);
     process_follow();
-    start();
+    recording_start();
     own_mode_leave(&own);
 }
 
@@ -370,7 +370,7 @@ static void clear_page_in_forks(void)
 
 /* Beside a sanitizer, only functions that it does not intercept may be called until it has
  * started, which the constructor waits for. */
-static void resolve(void)
+static void recording_resolve(void)
 {
     recorder_local.mode = MODE_OWN;
     recorder.sanitizer = sanitizer_find();
@@ -415,7 +415,7 @@ void recorder_prepare(void)
         if (recorder.is_resolved)
             adopt_fork();
         else
-            resolve();
+            recording_resolve();
     }
     if (atomic_load(&recorder_hot.state) == STATE_PENDING)
         start_pending();

@@ -41,7 +41,7 @@ static uint64_t class_bytes(uint32_t class)
     return (UINT64_C(4) + quarter) << (octave + FIRST_CLASS_BITS - 2);
 }
 
-static uint32_t class_of(uint64_t bytes)
+static uint32_t own_heap_class_of(uint64_t bytes)
 {
     if (bytes <= UINT64_C(1) << FIRST_CLASS_BITS)
         return 0;
@@ -110,7 +110,7 @@ void *own_heap_alloc(size_t size, size_t alignment)
     if (size > RANGE_MOST || alignment > UINT32_MAX / 2)
         return NULL;
     uint64_t slack = alignment == sizeof(struct block_head) ? alignment : 2 * alignment;
-    uint32_t class = class_of(size + slack);
+    uint32_t class = own_heap_class_of(size + slack);
     if (class >= CLASSES)
         return NULL;
     pthread_mutex_lock(&own_heap_lock);

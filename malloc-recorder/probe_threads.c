@@ -97,8 +97,9 @@ void probe_put(struct recording *recording, struct live_stream *stream, const ui
     live_commit(stream, count, events);
 }
 
-static void put_thread_event(struct recording *recording, const struct recorder_thread *thread,
-                             enum step_live_heap_kind kind)
+static void probe_threads_put_event(struct recording *recording,
+                                    const struct recorder_thread *thread,
+                                    enum step_live_heap_kind kind)
 {
     const uint64_t words[] = {live_word(kind, probe_later_stamp(thread->stream, recorder_stamp())),
                               thread->id};
@@ -153,7 +154,7 @@ bool probe_attach(struct recording *recording, struct recorder_thread *thread)
     thread->id = recorder_local.wanted_id != 0 ? recorder_local.wanted_id
                                                : atomic_fetch_add(&recording->thread_count, 1) + 1;
     put_thread_switch(recording, thread);
-    put_thread_event(recording, thread, STEP_LIVE_HEAP_THREAD_CREATE);
+    probe_threads_put_event(recording, thread, STEP_LIVE_HEAP_THREAD_CREATE);
     return true;
 }
 
@@ -210,7 +211,7 @@ void record_thread_end(void)
         return;
     if (probe_enter(&recording) != NULL) {
         struct own_mode own;
-        put_thread_event(recording, thread, STEP_LIVE_HEAP_THREAD_DESTROY);
+        probe_threads_put_event(recording, thread, STEP_LIVE_HEAP_THREAD_DESTROY);
         own_mode_enter(&own);
         live_stream_give_back(&recording->map, thread->stream);
         own_mode_leave(&own);

@@ -16,13 +16,13 @@
 
 pthread_mutex_t program_heaps_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void enter(struct own_mode *own)
+static void program_heaps_enter(struct own_mode *own)
 {
     own_mode_enter(own);
     pthread_mutex_lock(&program_heaps_lock);
 }
 
-static void leave(const struct own_mode *own)
+static void program_heaps_leave(const struct own_mode *own)
 {
     pthread_mutex_unlock(&program_heaps_lock);
     own_mode_leave(own);
@@ -40,24 +40,24 @@ static _Thread_local struct {
     uint64_t number, ends;
 } remembered __attribute__((tls_model("initial-exec")));
 
-static uint32_t hash_of(uintptr_t key)
+static uint32_t program_heaps_hash_of(uintptr_t key)
 {
     return step_hash_half(key ^ key >> 12);
 }
 
-static uint64_t find(uintptr_t key)
+static uint64_t program_heaps_find(uintptr_t key)
 {
     uint32_t item;
-    STEP_INDEX_EACH (&heaps, hash_of(key), item)
+    STEP_INDEX_EACH (&heaps, program_heaps_hash_of(key), item)
         if (keys[item] == key)
             return (uint64_t) item + 1;
     return 0;
 }
 
-static uint64_t make(uintptr_t key)
+static uint64_t program_heaps_make(uintptr_t key)
 {
     if (!STEP_MAKE_ROOM(keys, key_capacity, last_number + 1) ||
-        !step_index_add(&heaps, hash_of(key), (uint32_t) last_number))
+        !step_index_add(&heaps, program_heaps_hash_of(key), (uint32_t) last_number))
         return 0;
     keys[last_number] = key;
     return ++last_number;
@@ -69,9 +69,9 @@ uint64_t heap_number_find(uintptr_t key)
     if (remembered.key == key && remembered.ends == now)
         return remembered.number;
     struct own_mode own;
-    enter(&own);
-    uint64_t number = find(key);
-    leave(&own);
+    program_heaps_enter(&own);
+    uint64_t number = program_heaps_find(key);
+    program_heaps_leave(&own);
     if (number != 0) {
         remembered.key = key;
         remembered.number = number;
@@ -87,24 +87,24 @@ uint64_t heap_number_make(uintptr_t key, bool *is_new)
     if (number != 0)
         return number;
     struct own_mode own;
-    enter(&own);
-    number = find(key);
+    program_heaps_enter(&own);
+    number = program_heaps_find(key);
     if (number == 0)
-        *is_new = (number = make(key)) != 0;
-    leave(&own);
+        *is_new = (number = program_heaps_make(key)) != 0;
+    program_heaps_leave(&own);
     return number;
 }
 
 void heap_number_end(uintptr_t key)
 {
     struct own_mode own;
-    enter(&own);
-    uint64_t number = find(key);
+    program_heaps_enter(&own);
+    uint64_t number = program_heaps_find(key);
     if (number != 0) {
-        step_index_remove(&heaps, hash_of(key), (uint32_t) (number - 1));
+        step_index_remove(&heaps, program_heaps_hash_of(key), (uint32_t) (number - 1));
         atomic_fetch_add(&ends, 1);
     }
-    leave(&own);
+    program_heaps_leave(&own);
 }
 
 /* ---- blocks ---- */
@@ -146,7 +146,7 @@ static bool count_heap(uint64_t heap)
 void heap_blocks_put(const void *block, uint64_t heap)
 {
     struct own_mode own;
-    enter(&own);
+    program_heaps_enter(&own);
     uint64_t number = block_number(block);
     void *value = (void *) (uintptr_t) heap;
     bool done = count_heap(heap);
@@ -161,13 +161,13 @@ void heap_blocks_put(const void *block, uint64_t heap)
         counts[heap]++;
         atomic_fetch_add(&heap_blocks_count, 1);
     }
-    leave(&own);
+    program_heaps_leave(&own);
 }
 
 uint64_t heap_blocks_take_slowly(const void *block)
 {
     struct own_mode own;
-    enter(&own);
+    program_heaps_enter(&own);
     uint64_t number = block_number(block);
     uint64_t heap = (uintptr_t) step_page_map_find(&blocks, number);
     if (heap != 0)
@@ -178,19 +178,19 @@ uint64_t heap_blocks_take_slowly(const void *block)
     } else {
         heap = 0;
     }
-    leave(&own);
+    program_heaps_leave(&own);
     return heap;
 }
 
 void heap_blocks_drop(uint64_t heap)
 {
     struct own_mode own;
-    enter(&own);
+    program_heaps_enter(&own);
     if (count_heap(heap)) {
         atomic_fetch_sub(&heap_blocks_count, counts[heap]);
         counts[heap] = DROPPED;
     }
-    leave(&own);
+    program_heaps_leave(&own);
 }
 
 /* ---- forks ---- */

@@ -54,7 +54,7 @@ static bool wait_for_file(struct recording *recording, uint64_t end)
     return true;
 }
 
-static void *grow(struct live_map *map, uint64_t bytes)
+static void *shared_map_grow(struct live_map *map, uint64_t bytes)
 {
     struct recording *recording = recording_of(map);
     uint64_t start = map->header->file_bytes;
@@ -65,7 +65,7 @@ static void *grow(struct live_map *map, uint64_t bytes)
 }
 
 /* The start of a page stays zero, so that it is not mistaken for a chunk. */
-static void *allocate(struct live_map *map, size_t bytes)
+static void *shared_map_allocate(struct live_map *map, size_t bytes)
 {
     struct recording *recording = recording_of(map);
     bytes = (bytes + LINE - 1) / LINE * LINE;
@@ -73,7 +73,7 @@ static void *allocate(struct live_map *map, size_t bytes)
     if (at % PAGE == 0 || at / PAGE != (at + bytes - 1) / PAGE)
         at = (at + PAGE - 1) / PAGE * PAGE + LINE;
     if (at + bytes > recording->piece_end) {
-        if (grow(map, PIECE_BYTES) == NULL)
+        if (shared_map_grow(map, PIECE_BYTES) == NULL)
             return NULL;
         at = map->header->file_bytes + LINE;
         map->header->file_bytes += PIECE_BYTES;
@@ -116,8 +116,8 @@ bool shared_map_open(struct recording *recording, const char *live_path)
     struct live_shared *shared = &recording->control->shared;
     live_map_init(map, shared, shared->limit_bytes, recording->options.overflow == OVERFLOW_DROP);
     map->header = (struct step_live_header *) (void *) recording->base;
-    map->allocate = allocate;
-    map->grow = grow;
+    map->allocate = shared_map_allocate;
+    map->grow = shared_map_grow;
     map->is_drained = shared_map_is_drained;
     return true;
 }

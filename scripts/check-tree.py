@@ -8,8 +8,8 @@ that go to a stream as they are instead of by print_shown(), struct trace_text o
 the agent that differ between option_table.c, docs/agent-options.md and libtracer.7.  Untrue are: contracts that the
 function under them cannot keep; comments, READMEs and CMake lines that name files or functions that are gone; heads of
 files that were joined; CONTRIBUTING.md's recipe for formats, if it lacks an expected output that lists them.  No two C
-sources have one name.  With a BUILD: options of its steptrace, stepc and metatfc that differ between --help and their man
-pages.
+sources have one name, and few functions: the share is printed.  With a BUILD: options of its steptrace, stepc and metatfc
+that differ between --help and their man pages.
 """
 import os
 import re
@@ -44,6 +44,9 @@ COMMENT = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'|(?P<said>/\*(?:
 CONTRACT = re.compile(r"/\*((?:[^*]|\*(?!/))*)\*/\n((?:(?:static|inline|extern|const|struct|enum|unsigned) )*\w+ \**)(\w+)\([^;{]*[;{]")
 ELSEWHERE = set("""a/B.c file.c BASE.c BASE.h net_trace.h asm/prctl.h jmm.h term.h
     pidfd_getfd sqlite3_malloc""".split())  # in comments: examples, what is generated, and what is not ours
+FUNCTION = re.compile(r"^(?!typedef|else|return)[A-Za-z][^;{}#=()\n]*?\b(\w+)\s*\([^;{}]*\)\s*\{", re.M)
+NOISE = re.compile(r"/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'|__attribute__\s*\(\(.*?\)\)", re.S)
+SHARED = 10  # per cent of the functions of the product, at most, may have a name that another file has, too
 LISTED = 20  # formats: an expected output with more of them is a list that a new format has to be added to
 
 
@@ -150,11 +153,19 @@ def list_faults(files):
 
 
 def name_faults(sources):
-    """Two C sources of one name."""
-    where = {}
-    for path in sources:
+    """Two C sources of one name, and the share of functions whose name another file has, too."""
+    where, functions = {}, {}
+    for path, text in sources.items():
         where.setdefault(os.path.basename(path), []).append(path)
+        if not path.startswith(("tests/", "java-tests/", "examples/")):
+            for name in FUNCTION.findall(NOISE.sub(" ", text)):
+                functions.setdefault(name, []).append(path)
     yield from (f"{name}: {' '.join(paths)}: one name" for name, paths in sorted(where.items()) if len(paths) > 1)
+    count = sum(map(len, functions.values()))
+    shared = sum(len(paths) for paths in functions.values() if len(set(paths)) > 1)
+    print(f"{shared} of {count} functions, {100 * shared / count:.1f} %, have a name that another file has, too")
+    if 100 * shared > SHARED * count:
+        yield f"over {SHARED} % of the functions share their names: a static function carries its file's noun, as jfr_put()"
 
 
 def text_faults(files):

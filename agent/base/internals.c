@@ -81,7 +81,7 @@ static void publish(void)
 }
 
 /* The caller holds the lock. */
-static void refuse(uint32_t internals, const char *reason)
+static void internals_refuse(uint32_t internals, const char *reason)
 {
     atomic_fetch_and(&state.allowed, ~internals);
     for (int i = 0; i < INTERNAL_COUNT; i++)
@@ -94,7 +94,7 @@ void internals_switch_off_writes(const char *reason)
     pthread_mutex_lock(&state.lock);
     if (state.writes_fault == NULL) {
         state.writes_fault = reason;
-        refuse(INTERNALS_WRITES, reason);
+        internals_refuse(INTERNALS_WRITES, reason);
         publish();
     }
     pthread_mutex_unlock(&state.lock);
@@ -118,10 +118,10 @@ void internals_begin(uint32_t allowed, bool proven)
     atomic_store(&state.allowed, allowed);
     memset(state.used, 0, sizeof state.used);
     memset(state.refused, 0, sizeof state.refused);
-    refuse(~allowed, "option internals");
-    refuse(state.never, state.never_reason);
+    internals_refuse(~allowed, "option internals");
+    internals_refuse(state.never, state.never_reason);
     if (state.writes_fault != NULL)
-        refuse(INTERNALS_WRITES, state.writes_fault);
+        internals_refuse(INTERNALS_WRITES, state.writes_fault);
     pthread_mutex_unlock(&state.lock);
 }
 

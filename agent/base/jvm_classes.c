@@ -183,7 +183,7 @@ bool method_owner_passes(JNIEnv *jni, jmethodID method, bool (*test)(const char 
     return passes;
 }
 
-static bool describe(jclass class, struct class_field *field)
+static bool jvm_classes_describe(jclass class, struct class_field *field)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
     if ((*jvmti)->GetFieldName(jvmti, class, field->id, &field->name, &field->descriptor, NULL) !=
@@ -204,7 +204,7 @@ bool class_each_field(jclass class, class_field_visitor *visit, void *context)
     bool all = true, goes_on = true;
     for (jint i = 0; i < count && goes_on; i++) {
         struct class_field field = {.id = fields[i]};
-        bool known = describe(class, &field);
+        bool known = jvm_classes_describe(class, &field);
         goes_on = !known || visit(context, class, &field);
         all = all && known && goes_on;
         jvm_free(field.name);
@@ -225,7 +225,7 @@ void heap_each_object(jint filter, jclass class, jvmtiHeapIterationCallback call
 /* ---- the calling thread's own frames ---- */
 
 /* Returns false if the JVM does not know the thread. */
-static bool begin(jthread *own)
+static bool jvm_classes_begin(jthread *own)
 {
     *own = NULL;
     if (tracer.java_major < JAVA_CONTINUATIONS || tracer.java_major >= JAVA_OWN_FRAMES_AT_ONCE)
@@ -234,7 +234,7 @@ static bool begin(jthread *own)
     return *own != NULL;
 }
 
-static void end(jthread own)
+static void jvm_classes_end(jthread own)
 {
     JNIEnv *jni = own != NULL ? jvm_jni() : NULL;
     if (jni != NULL)
@@ -245,11 +245,11 @@ jint own_frames(jint first, jint most, jvmtiFrameInfo *frames)
 {
     jthread own;
     jint count = 0;
-    if (begin(&own) &&
+    if (jvm_classes_begin(&own) &&
         (*tracer.jvmti)->GetStackTrace(tracer.jvmti, own, first, most, frames, &count) !=
             JVMTI_ERROR_NONE)
         count = 0;
-    end(own);
+    jvm_classes_end(own);
     return count;
 }
 
@@ -258,11 +258,11 @@ jmethodID own_frame_method(jint depth)
     jthread own;
     jmethodID method = NULL;
     jlocation location;
-    if (begin(&own) &&
+    if (jvm_classes_begin(&own) &&
         (*tracer.jvmti)->GetFrameLocation(tracer.jvmti, own, depth, &method, &location) !=
             JVMTI_ERROR_NONE)
         method = NULL;
-    end(own);
+    jvm_classes_end(own);
     return method;
 }
 
@@ -270,10 +270,10 @@ jobject own_frame_object(void)
 {
     jthread own;
     jobject object = NULL;
-    if (begin(&own) &&
+    if (jvm_classes_begin(&own) &&
         (*tracer.jvmti)->GetLocalInstance(tracer.jvmti, own, 0, &object) != JVMTI_ERROR_NONE)
         object = NULL;
-    end(own);
+    jvm_classes_end(own);
     return object;
 }
 

@@ -128,7 +128,8 @@ static void set_quantity(struct option_parse *parse, const struct option *option
                               out);
 }
 
-static void set_number(struct option_parse *parse, const struct option *option, const char *value)
+static void option_table_set_number(struct option_parse *parse, const struct option *option,
+                                    const char *value)
 {
     uint64_t number = 0;
     option_parse_quantity(parse, option->key, value, &option_numbers, option->least, option->most,
@@ -225,7 +226,8 @@ static void set_internals(struct option_parse *parse, const struct option *optio
     options->internals_proven = strcmp(value, "proven") == 0;
 }
 
-static void parse_file(struct option_parse *parse, const struct option *option, const char *path);
+static void option_table_parse_file(struct option_parse *parse, const struct option *option,
+                                    const char *path);
 
 #define WORDS(table) .words = (table), .word_count = sizeof(table) / sizeof(table)[0]
 #define MEMBER(member) .at = offsetof(struct options, member)
@@ -280,7 +282,8 @@ static const struct option option_table[] = {
      "record fields of classes and lengths of arrays, for `steptrace layout`", false,
      SWITCH(layout)},
     {"stack", "0..1024", "0; sampled: 16", "frames to record of each allocation's call stack", true,
-     .set = set_number, MEMBER(stack), RANGE(0, OPTION_STACK_MAX), .named = NAMED_STACK},
+     .set = option_table_set_number, MEMBER(stack), RANGE(0, OPTION_STACK_MAX),
+     .named = NAMED_STACK},
     {"places", "line|bytecode", "line",
      "bytecode: record each frame's bytecode index too, for `steptrace escape`", false,
      .set = set_switch, MEMBER(indexes), WORDS(place_words)},
@@ -326,8 +329,8 @@ static const struct option option_table[] = {
     {"finish", "TIME", "5s",
      "how long the JVM waits at exit for the trace's end; the rest stays in NAME.live", false,
      QUANTITY(finish_ns, periods, 0, UINT64_C(86400000000000))},
-    {"level", "1..19", "3", "compression level", true, .set = set_number, MEMBER(level),
-     RANGE(1, 19)},
+    {"level", "1..19", "3", "compression level", true, .set = option_table_set_number,
+     MEMBER(level), RANGE(1, 19)},
     {"clock", "auto|tsc|monotonic", "auto", "where time stamps come from", false,
      WORD(clock, clock_words)},
     {"internals", "auto|proven|safe|none|NAME+NAME..", "auto",
@@ -335,7 +338,7 @@ static const struct option option_table[] = {
      WORDS(internal_words)},
     {"required", "yes|no", "no", "exit instead of running untraced", true, SWITCH(required)},
     {"options", "FILE", "none", "read options from a file, one or more a line", true,
-     .set = parse_file},
+     .set = option_table_parse_file},
 };
 
 static const size_t option_count = sizeof option_table / sizeof option_table[0];
@@ -427,7 +430,7 @@ static void options_parse_text(struct option_parse *parse, char *text, const cha
 
 /* Returns the file's text with a terminating 0 byte, to be freed by the caller. On failure returns
  * NULL and sets errno, to 0 if the file is too large, or not a text file. */
-static char *read_text(const char *path)
+static char *option_table_read_text(const char *path)
 {
     errno = 0;
     FILE *file = fopen(path, "re");
@@ -452,10 +455,11 @@ static void blank_comments(char *text)
         memset(hash, ' ', strcspn(hash, "\n"));
 }
 
-static void parse_file(struct option_parse *parse, const struct option *option, const char *path)
+static void option_table_parse_file(struct option_parse *parse, const struct option *option,
+                                    const char *path)
 {
     errno = 0;
-    char *text = parse->file_depth < FILE_DEPTH_MOST ? read_text(path) : NULL;
+    char *text = parse->file_depth < FILE_DEPTH_MOST ? option_table_read_text(path) : NULL;
     if (text == NULL) {
         log_message("option %s: '%s' cannot be read: %s", option->key, path,
                     errno != 0 ? strerror(errno) : "too large, or not a text file");

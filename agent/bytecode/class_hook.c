@@ -75,7 +75,7 @@ void class_hook_off(void)
         atomic_store(&class_hook.session->abandoned, true);
 }
 
-static size_t hash_name(const char *name)
+static size_t class_hook_hash_name(const char *name)
 {
     return (size_t) (text_hash(name) >> (64 - CHANGED_BITS));
 }
@@ -346,7 +346,7 @@ static unsigned char *new_class_file(JNIEnv *jni, bool is_new, jobject loader, c
     if (changed || (is_new && tracer.java_major >= JAVA_TAGS_BY_HASH))
         copy = copied(changed ? out : bytes, *new_length);
     if (name != NULL && changed && copy != NULL)
-        atomic_store(&hook.changed[hash_name(name)], 1);
+        atomic_store(&hook.changed[class_hook_hash_name(name)], 1);
     free(out);
     return copy;
 }
@@ -417,7 +417,7 @@ uint8_t *class_hook_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, si
 static bool may_be_changed(JNIEnv *jni, jobject loader, const char *name)
 {
     (void) jni, (void) loader;
-    return atomic_load(&hook.changed[hash_name(name)]) != 0;
+    return atomic_load(&hook.changed[class_hook_hash_name(name)]) != 0;
 }
 
 static bool is_watched(JNIEnv *jni, jobject loader, const char *name)
@@ -427,7 +427,7 @@ static bool is_watched(JNIEnv *jni, jobject loader, const char *name)
 }
 
 /* Returns true if the class file is needed, whether it will be changed or not. */
-static bool is_wanted(JNIEnv *jni, jobject loader, const char *name)
+static bool class_hook_is_wanted(JNIEnv *jni, jobject loader, const char *name)
 {
     struct class_plan plan = plan_class(jni, loader, name);
     return class_hook.alloc || plan.traced || plan.watched || plan.phased;
@@ -472,7 +472,7 @@ static void report_refused(jclass class, jvmtiError code)
 
 struct retransformed class_hook_retransform(JNIEnv *jni, enum class_choice choice, bool gentle)
 {
-    static class_test *const tests[] = {[CLASSES_WANTED] = is_wanted,
+    static class_test *const tests[] = {[CLASSES_WANTED] = class_hook_is_wanted,
                                         [CLASSES_WATCHED] = is_watched,
                                         [CLASSES_CHANGED] = may_be_changed};
     return retransform_loaded(jni, tests[choice], report_refused, gentle);

@@ -33,7 +33,7 @@ static size_t outermost_of(const struct java_thread *java, size_t at)
     return at;
 }
 
-static uint64_t class_of(struct session *session, const struct method_frame *frame)
+static uint64_t constructors_class_of(struct session *session, const struct method_frame *frame)
 {
     return method_class_of(session, (uint32_t) (uintptr_t) frame->key);
 }
@@ -51,7 +51,7 @@ void constructor_made(struct java_thread *java, struct session *session, uint64_
     size_t top = java->depth - 1;
     for (size_t i = outermost_of(java, top); i <= top; i++) {
         struct method_frame *frame = &java->frames[i];
-        if (class_of(session, frame) != class)
+        if (constructors_class_of(session, frame) != class)
             continue;
         if ((frame->pending & FRAME_OUTERMOST) == 0)
             frame->object = object;
@@ -61,7 +61,7 @@ void constructor_made(struct java_thread *java, struct session *session, uint64_
 }
 
 /* Marks that the frame needs no object any more. */
-static void settle(struct java_thread *java, struct method_frame *frame)
+static void constructors_settle(struct java_thread *java, struct method_frame *frame)
 {
     if (!is_open(frame))
         return;
@@ -78,11 +78,11 @@ uint64_t constructor_take_reserved(struct java_thread *java, struct session *ses
     if (java->depth == 0 || (java->frames[java->depth - 1].pending & FRAME_RESERVED) == 0)
         return 0;
     size_t first = outermost_of(java, java->depth - 1);
-    if (class_of(session, &java->frames[first]) != class)
+    if (constructors_class_of(session, &java->frames[first]) != class)
         return 0;
     uint64_t object = java->frames[first].object;
     for (size_t i = first; i < java->depth; i++)
-        settle(java, &java->frames[i]);
+        constructors_settle(java, &java->frames[i]);
     return object;
 }
 
@@ -137,9 +137,9 @@ static uint64_t object_reserve(struct session *session, struct os_thread *os, JN
  * later record resolves it. But a reader waits only for so many events, and a thread that leaves
  * its native thread goes on in another stream. Then the id is drawn now, with the class of the
  * outermost constructor, which is the object's, and its size. */
-static uint64_t reserve(struct session *session, struct os_thread *os, JNIEnv *jni,
-                        struct java_thread *java, struct live_stream *stream,
-                        const struct method_frame *frame)
+static uint64_t constructors_reserve(struct session *session, struct os_thread *os, JNIEnv *jni,
+                                     struct java_thread *java, struct live_stream *stream,
+                                     const struct method_frame *frame)
 {
     jclass class = method_declaring_class((uint32_t) (uintptr_t) frame->key);
     uint64_t object = 0;
@@ -154,13 +154,14 @@ static uint64_t reserve(struct session *session, struct os_thread *os, JNIEnv *j
  * open (FRAME_RESERVED) until the object itself appears and takes it, in
  * constructor_take_reserved(), or turns out to have never been made. The innermost frame is written
  * first: readers take an object's last report as the outermost's. */
-static void give(struct session *session, struct os_thread *os, JNIEnv *jni,
-                 struct java_thread *java, struct live_stream *stream, size_t first, size_t last)
+static void constructors_give(struct session *session, struct os_thread *os, JNIEnv *jni,
+                              struct java_thread *java, struct live_stream *stream, size_t first,
+                              size_t last)
 {
     struct method_frame *outermost = &java->frames[first];
     bool known = (outermost->pending & (FRAME_OUTERMOST | FRAME_RESERVED)) != 0;
     if (!known)
-        outermost->object = reserve(session, os, jni, java, stream, outermost);
+        outermost->object = constructors_reserve(session, os, jni, java, stream, outermost);
     bool comes = !known || (outermost->pending & FRAME_RESERVED) != 0;
     uint64_t object = outermost->object;
     /* readers take an object's last report as the outermost's */
@@ -187,7 +188,7 @@ void constructors_keep_window(struct session *session, struct os_thread *os, JNI
                is_open(&java->frames[last + 1]) &&
                (java->frames[last + 1].pending & FRAME_OUTERMOST) == 0)
             last++;
-        give(session, os, jni, java, stream, first, last);
+        constructors_give(session, os, jni, java, stream, first, last);
     }
 }
 
@@ -247,12 +248,12 @@ void constructor_fails(struct session *session, struct os_thread *os, struct jav
     size_t top = java->depth - 1, first = outermost_of(java, top);
     struct method_frame *frame = &java->frames[top];
     if (jni == NULL) {
-        settle(java, frame);
+        constructors_settle(java, frame);
         return;
     }
     if (frame_waits(frame))
-        give(session, os, jni, java, stream, first, top);
+        constructors_give(session, os, jni, java, stream, first, top);
     if (first == top && (frame->pending & FRAME_RESERVED) != 0)
         object_never_made(session, os, jni, frame->object);
-    settle(java, frame);
+    constructors_settle(java, frame);
 }

@@ -54,7 +54,7 @@ static bool rewrite(JNIEnv *jni, jobject loader, const uint8_t *bytes, struct de
     return changed == NULL || array != NULL;
 }
 
-static void prepare(JNIEnv *jni, jobject loader, jclass lookup, struct definition *class)
+static void bytecode_prepare(JNIEnv *jni, jobject loader, jclass lookup, struct definition *class)
 {
     bool whole = class->offset >= 0 && class->length > 0 &&
                  class->length <= (*jni)->GetArrayLength(jni, class->data) - class->offset;
@@ -81,14 +81,15 @@ static void announce(JNIEnv *jni, jclass class)
     exception_restore(jni, of_program, false, THROWN_BY_NOTHING);
 }
 
-static jclass JNICALL define_class(JNIEnv *jni, jclass caller, jobject loader, jclass lookup,
-                                   jstring name, jbyteArray data, jint offset, jint length,
-                                   jobject domain, jboolean initialize, jint flags, jobject extra)
+static jclass JNICALL bytecode_define_class(JNIEnv *jni, jclass caller, jobject loader,
+                                            jclass lookup, jstring name, jbyteArray data,
+                                            jint offset, jint length, jobject domain,
+                                            jboolean initialize, jint flags, jobject extra)
 {
     struct definition class = {data, offset, length, false};
     if ((flags & HIDDEN) != 0 && data != NULL && class_hook_is_on() &&
         internal_is_allowed(INTERNAL_DEFINE))
-        prepare(jni, loader, lookup, &class);
+        bytecode_prepare(jni, loader, lookup, &class);
     if (class.archived)
         hash_state_enter();
     jclass defined = ((define_function *) (uintptr_t) original)(
@@ -117,7 +118,7 @@ static void hidden_classes_intercept(JNIEnv *jni)
         return;
     }
     jclass loader = class_find(jni, "java/lang/ClassLoader");
-    JNINativeMethod method = {name, descriptor, (void *) (uintptr_t) define_class};
+    JNINativeMethod method = {name, descriptor, (void *) (uintptr_t) bytecode_define_class};
     done = natives_replace(jni, loader, &method, library, "Java_java_lang_ClassLoader_defineClass0",
                            &original);
     internal_settled(INTERNAL_DEFINE, done ? NULL : "the JDK has none with these arguments");
@@ -126,7 +127,7 @@ static void hidden_classes_intercept(JNIEnv *jni)
 
 #define LEAF_RESOLUTION_NS 1000u
 
-static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
+static void bytecode_want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
 {
     if (event == TRACED_ALLOC) {
         wanted->can_generate_vm_object_alloc_events = 1;
@@ -162,7 +163,7 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
     stores_of_constants(jni, class);
 }
 
-static void set_callbacks(jvmtiEventCallbacks *callbacks)
+static void bytecode_set_callbacks(jvmtiEventCallbacks *callbacks)
 {
     callbacks->ClassPrepare = on_class_prepare;
     callbacks->ClassFileLoadHook = class_hook_on_file;
@@ -259,7 +260,7 @@ static bool needs_probes(const struct session *session)
 }
 
 /* A success holds for all later sessions. */
-static const char *prove(JNIEnv *jni, struct session *session)
+static const char *bytecode_prove(JNIEnv *jni, struct session *session)
 {
     static bool works;
     if (!needs_probes(session) || works)
@@ -309,7 +310,7 @@ static bool instrument(JNIEnv *jni, struct session *session, uint32_t *classes, 
 /* Events and interceptions are enabled before the classes get their probes. An object that the VM
  * makes for a method without probes then is reported at least once; the other way round, a method
  * with probes could call a native method whose objects nobody reports. */
-static void start(JNIEnv *jni, struct session *session)
+static void bytecode_start(JNIEnv *jni, struct session *session)
 {
     if (!session->gentle && !prepare_hook(jni, session))
         return;
@@ -360,7 +361,7 @@ void engine_bytecode_initialize(void)
  * off, but before those of collections (`ends_first`): it still needs the date of the last
  * collection and holds. The probes stay in the classes until restore(); the session is gone by
  * then. */
-static void stop(JNIEnv *jni)
+static void bytecode_stop(JNIEnv *jni)
 {
     class_hook_off();
     leaf_calls_end();
@@ -384,15 +385,15 @@ static void restore(JNIEnv *jni, struct session *session)
     class_hook_forget();
 }
 
-static void enable(struct session *session, bool on)
+static void bytecode_enable(struct session *session, bool on)
 {
     JNIEnv *jni = needs_probes(session) ? jvm_jni() : NULL;
     if (jni == NULL)
         return;
     if (on)
-        start(jni, session);
+        bytecode_start(jni, session);
     else
-        stop(jni);
+        bytecode_stop(jni);
 }
 
 /* `methods_on` stops the native probes of methods until the start snapshot is done, `quick_methods`
@@ -412,13 +413,13 @@ static void end_writes(void)
     sights_end();
 }
 
-const struct engine engine_bytecode = {.want_capabilities = want_capabilities,
-                                       .prove = prove,
-                                       .set_callbacks = set_callbacks,
+const struct engine engine_bytecode = {.want_capabilities = bytecode_want_capabilities,
+                                       .prove = bytecode_prove,
+                                       .set_callbacks = bytecode_set_callbacks,
                                        .vm_object_alloc = on_vm_object_alloc,
                                        .arm = arm,
                                        .instrument = instrument,
-                                       .enable = enable,
+                                       .enable = bytecode_enable,
                                        .restore = restore,
                                        .enable_methods = enable_methods,
                                        .collection_ended = reaper_collection_ended,

@@ -132,7 +132,7 @@ static bool begins_quickly(JNIEnv *jni, jint number)
 
 enum entry { OF_METHOD, OF_CONSTRUCTOR, OF_CONSTRUCTOR_IN_SUPER };
 
-static void enter(JNIEnv *jni, jint number, jobject object, enum entry entry)
+static void java_probes_enter(JNIEnv *jni, jint number, jobject object, enum entry entry)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
@@ -151,28 +151,28 @@ static void JNICALL on_entry(JNIEnv *jni, jclass class, jint number)
 {
     (void) class;
     if (!begins_quickly(jni, number) || !enter_quickly((uint32_t) number, false))
-        enter(jni, number, NULL, OF_METHOD);
+        java_probes_enter(jni, number, NULL, OF_METHOD);
 }
 
 static void JNICALL on_entry_this(JNIEnv *jni, jclass class, jint number, jobject object)
 {
     (void) class;
     if (!begins_quickly(jni, number) || !enter_quickly((uint32_t) number, true))
-        enter(jni, number, object, OF_METHOD);
+        java_probes_enter(jni, number, object, OF_METHOD);
 }
 
 static void JNICALL on_entry_new(JNIEnv *jni, jclass class, jint number)
 {
     (void) class;
     begins_quickly(jni, number);
-    enter(jni, number, NULL, OF_CONSTRUCTOR);
+    java_probes_enter(jni, number, NULL, OF_CONSTRUCTOR);
 }
 
 static void JNICALL on_entry_super(JNIEnv *jni, jclass class, jint number)
 {
     (void) class;
     begins_quickly(jni, number);
-    enter(jni, number, NULL, OF_CONSTRUCTOR_IN_SUPER);
+    java_probes_enter(jni, number, NULL, OF_CONSTRUCTOR_IN_SUPER);
 }
 
 static void JNICALL on_super(JNIEnv *jni, jclass class, jint number)
@@ -197,7 +197,7 @@ static void JNICALL on_constructed(JNIEnv *jni, jclass class, jint number, jobje
     probe_leave(os);
 }
 
-static void leave(jint number, enum method_leave how)
+static void java_probes_leave(jint number, enum method_leave how)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
@@ -220,14 +220,14 @@ static void JNICALL on_exit_normal(JNIEnv *jni, jclass class, jint number)
 {
     (void) jni, (void) class;
     if (counts() || !leave_quickly((uint32_t) number))
-        leave(number, LEAVE_RETURN);
+        java_probes_leave(number, LEAVE_RETURN);
     end_watch(number);
 }
 
 static void JNICALL on_unwind(JNIEnv *jni, jclass class, jint number)
 {
     (void) jni, (void) class;
-    leave(number, LEAVE_UNWIND);
+    java_probes_leave(number, LEAVE_UNWIND);
     end_watch(number);
 }
 
@@ -263,7 +263,7 @@ static void JNICALL on_call_unwind(JNIEnv *jni, jclass class, jint number)
 static void JNICALL on_caught(JNIEnv *jni, jclass class, jint number)
 {
     (void) jni, (void) class;
-    leave(number, LEAVE_CAUGHT);
+    java_probes_leave(number, LEAVE_CAUGHT);
 }
 
 union probe_function {
@@ -331,7 +331,7 @@ static struct {
     unsigned ways; /* which probes are in Java */
 } linking;
 
-static jclass define_class(JNIEnv *jni)
+static jclass java_probes_define_class(JNIEnv *jni)
 {
     size_t size = 0;
     uint8_t *bytes = probe_class_file(linking.ways, &size);
@@ -380,7 +380,7 @@ static bool define_probes(JNIEnv *jni, bool methods, unsigned shows)
         shows = 0;
     if ((methods || shows != 0) && internal_is_allowed(INTERNAL_TAN) && leaf_calls_possible())
         linking.ways = PROBES_LEAF | shows;
-    jclass class = define_class(jni);
+    jclass class = java_probes_define_class(jni);
     linking.probes = class != NULL ? (*jni)->NewGlobalRef(jni, class) : NULL;
     if (linking.probes == NULL)
         return false;

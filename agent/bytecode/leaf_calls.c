@@ -24,7 +24,7 @@ static struct {
 
 #define LEAF_PROBES_MASK ((UINT64_C(1) << (LEAF_TAG_SHIFT - LEAF_NUMBER_BITS)) - 1)
 
-/* The calls that prove() of the probes' class makes, over and over. */
+/* The calls that leaf_calls_prove() of the probes' class makes, over and over. */
 #define PROOF_CALLS 3
 #define PROOF_NUMBER 5u
 #define PROOF_LOOPS 4000
@@ -140,14 +140,14 @@ QUICK uint64_t probe_of(uint64_t bits)
     return bits >> LEAF_NUMBER_BITS & LEAF_PROBES_MASK;
 }
 
-QUICK uint32_t number_of(uint64_t bits)
+QUICK uint32_t leaf_calls_number_of(uint64_t bits)
 {
     return (uint32_t) bits & ((1u << LEAF_NUMBER_BITS) - 1);
 }
 
 QUICK double take_count(double value)
 {
-    uint32_t number = number_of(bits_of(value));
+    uint32_t number = leaf_calls_number_of(bits_of(value));
     switch (probe_of(bits_of(value))) {
     case LEAF_ENTRY:
         return count_entry_quickly(number) ? 0 : value;
@@ -160,9 +160,9 @@ QUICK double take_count(double value)
     }
 }
 
-QUICK double take_event(double value)
+QUICK double leaf_calls_take_event(double value)
 {
-    uint32_t number = number_of(bits_of(value));
+    uint32_t number = leaf_calls_number_of(bits_of(value));
     switch (probe_of(bits_of(value))) {
     case LEAF_ENTRY:
         return enter_quickly(number, false) ? 0 : value;
@@ -204,7 +204,7 @@ QUICK double take_tan(double value, routine_of_double count)
         return count(value);
     if (__builtin_expect(mode != LEAF_RECORD, 0))
         return mode == LEAF_PROVE ? take_for_proof(bits_of(value), value) : value;
-    return take_event(value);
+    return leaf_calls_take_event(value);
 }
 
 __attribute__((noinline)) static double count_plain(double value)
@@ -323,7 +323,7 @@ static bool prove_own(JNIEnv *jni, jclass probes)
     return after > 0;
 }
 
-static bool prove(JNIEnv *jni, jclass probes)
+static bool leaf_calls_prove(JNIEnv *jni, jclass probes)
 {
     jthrowable of_program = exception_set_aside(jni);
     bool proven = prove_own(jni, probes);
@@ -336,7 +336,7 @@ void leaf_calls_use(JNIEnv *jni, jclass probes, enum leaf_mode mode)
     if (tan_calls.routine.variable == NULL || !internal_is_allowed(INTERNAL_TAN))
         return;
     if (!tan_calls.proven && internals_are_to_be_proven() &&
-        !(tan_calls.proven = prove(jni, probes))) {
+        !(tan_calls.proven = leaf_calls_prove(jni, probes))) {
         internal_settled(INTERNAL_TAN, "the self-test could not be run");
         tan_calls.routine.variable = NULL;
         return;

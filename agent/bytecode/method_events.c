@@ -6,15 +6,15 @@
 #include "agent/bytecode/quick_events.h"
 #include "agent/references/object_ids.h"
 
-static void *key_of(uint32_t number)
+static void *method_events_key_of(uint32_t number)
 {
     return (void *) (uintptr_t) number;
 }
 
 /* Writes an event in its short form if possible, otherwise in the long one. */
-static bool write_method(struct session *session, struct live_stream *stream, uint64_t thread,
-                         enum step_live_kind brief, enum step_live_kind full, uint64_t method,
-                         uint64_t object)
+static bool method_events_write(struct session *session, struct live_stream *stream,
+                                uint64_t thread, enum step_live_kind brief,
+                                enum step_live_kind full, uint64_t method, uint64_t object)
 {
     uint64_t *room = reserve_event(session, stream, thread, 3);
     if (room == NULL)
@@ -29,9 +29,9 @@ static bool write_method(struct session *session, struct live_stream *stream, ui
 static void enter_reserved(struct session *session, struct live_stream *stream,
                            struct java_thread *java, uint32_t number, uint64_t method, uint64_t id)
 {
-    if (write_method(session, stream, java->id, STEP_LIVE_ENTRY_SHORT, STEP_LIVE_ENTRY, method,
-                     id) &&
-        push_frame(java, (struct method_frame){method, key_of(number),
+    if (method_events_write(session, stream, java->id, STEP_LIVE_ENTRY_SHORT, STEP_LIVE_ENTRY,
+                            method, id) &&
+        push_frame(java, (struct method_frame){method, method_events_key_of(number),
                                                stream->events | FRAME_RESERVED, stream, id}))
         java->reserved++;
 }
@@ -56,12 +56,12 @@ void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, 
         enter_reserved(session, stream, java, number, method, id);
         return;
     }
-    if (!write_method(session, stream, java->id,
-                      waits ? STEP_LIVE_ENTRY_NEW_SHORT : STEP_LIVE_ENTRY_SHORT,
-                      waits ? STEP_LIVE_ENTRY_NEW : STEP_LIVE_ENTRY, method, id))
+    if (!method_events_write(session, stream, java->id,
+                             waits ? STEP_LIVE_ENTRY_NEW_SHORT : STEP_LIVE_ENTRY_SHORT,
+                             waits ? STEP_LIVE_ENTRY_NEW : STEP_LIVE_ENTRY, method, id))
         return;
-    if (!push_frame(java, (struct method_frame){method, key_of(number), waits ? stream->events : 0,
-                                                stream, 0}) ||
+    if (!push_frame(java, (struct method_frame){method, method_events_key_of(number),
+                                                waits ? stream->events : 0, stream, 0}) ||
         !waits)
         return;
     if (java->pending++ == 0)
@@ -73,10 +73,10 @@ void method_calls_super(struct session *session, struct os_thread *os, uint32_t 
     struct java_thread *java = thread_known(session, os);
     if (java == NULL || java->depth == 0 || java->pending + java->reserved == 0)
         return;
-    if (java->frames[java->depth - 1].key != key_of(number))
+    if (java->frames[java->depth - 1].key != method_events_key_of(number))
         method_left(session, os, number, LEAVE_CAUGHT);
     struct method_frame *frame = java->depth != 0 ? &java->frames[java->depth - 1] : NULL;
-    if (frame != NULL && frame->key == key_of(number) && frame->pending != 0)
+    if (frame != NULL && frame->key == method_events_key_of(number) && frame->pending != 0)
         frame->pending |= FRAME_IN_SUPER;
 }
 
@@ -88,7 +88,7 @@ void method_constructed(struct session *session, struct os_thread *os, JNIEnv *j
     if (java == NULL || stream == NULL || java->pending + java->reserved == 0)
         return;
     size_t found = java->depth;
-    while (found > 0 && java->frames[found - 1].key != key_of(number))
+    while (found > 0 && java->frames[found - 1].key != method_events_key_of(number))
         found--;
     if (found == 0 || java->frames[found - 1].pending == 0)
         return;
@@ -114,10 +114,10 @@ static bool close_frame(struct session *session, struct os_thread *os, struct li
     const struct method_frame *frame = &java->frames[java->depth - 1];
     if (__builtin_expect(frame->pending != 0, 0))
         constructor_fails(session, os, java, stream);
-    if (!(by_exception ? write_method(session, stream, java->id, STEP_LIVE_FRAME_POP_SHORT,
-                                      STEP_LIVE_FRAME_POP, frame->method, 0)
-                       : write_method(session, stream, java->id, STEP_LIVE_EXIT_SHORT,
-                                      STEP_LIVE_EXIT, frame->method, 0)))
+    if (!(by_exception ? method_events_write(session, stream, java->id, STEP_LIVE_FRAME_POP_SHORT,
+                                             STEP_LIVE_FRAME_POP, frame->method, 0)
+                       : method_events_write(session, stream, java->id, STEP_LIVE_EXIT_SHORT,
+                                             STEP_LIVE_EXIT, frame->method, 0)))
         return false;
     java->depth--;
     return true;
@@ -139,7 +139,7 @@ void method_left(struct session *session, struct os_thread *os, uint32_t number,
     if (stream == NULL)
         return;
     size_t found = java->depth;
-    while (found > 0 && java->frames[found - 1].key != key_of(number))
+    while (found > 0 && java->frames[found - 1].key != method_events_key_of(number))
         found--;
     if (found == 0)
         return;

@@ -97,7 +97,8 @@ __asm__(".text\n"
         "  ret\n"
         ".size native_method_return, . - native_method_return\n");
 
-static bool push(const struct native_method *method, const uintptr_t *return_slot, JNIEnv *jni)
+static bool native_methods_push(const struct native_method *method, const uintptr_t *return_slot,
+                                JNIEnv *jni)
 {
     if (!STEP_MAKE_ROOM(stack.frames, stack.capacity, stack.depth + 1))
         return false;
@@ -109,7 +110,7 @@ static bool push(const struct native_method *method, const uintptr_t *return_slo
  * entered. A library that switches stacks (ucontext, fibres) leaves calls in another order: each is
  * identified by its place on its stack. If it was entered on another native thread, the address to
  * return to is unknown here, and nothing but ending the process is left; the message says why. */
-static struct native_frame pop(const uintptr_t *return_slot)
+static struct native_frame native_methods_pop(const uintptr_t *return_slot)
 {
     size_t at = stack.depth;
     while (at > 0 && stack.frames[at - 1].return_slot != return_slot)
@@ -145,7 +146,8 @@ __attribute__((visibility("hidden"))) void *native_method_entered(
     struct session *session = internal_is_allowed(INTERNAL_NATIVES) ? probe_enter(&os) : NULL;
     if (session == NULL)
         return method->code;
-    if (method_know(session, method->number, method->method) && push(method, return_slot, jni)) {
+    if (method_know(session, method->number, method->method) &&
+        native_methods_push(method, return_slot, jni)) {
         if (session->options.method == METHOD_COUNT)
             method_counts_entered(session, os, method->number);
         else
@@ -160,7 +162,7 @@ __attribute__((visibility("hidden"))) void *native_method_entered(
 /* Returns the address to return to. */
 __attribute__((visibility("hidden"))) uintptr_t native_method_left(const uintptr_t *return_slot)
 {
-    struct native_frame frame = pop(return_slot);
+    struct native_frame frame = native_methods_pop(return_slot);
     struct os_thread *os;
     struct session *session = probe_enter(&os);
     if (session != NULL) {

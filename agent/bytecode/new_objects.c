@@ -54,7 +54,7 @@ static void count_for_collection(struct session *session, struct os_thread *os, 
  * has to report it (objects from before a session that started late). It is called outside of the
  * probe: the collection waits for a safepoint, and the end of a session would wait for that probe
  * as long. */
-static void collect(JNIEnv *jni)
+static void new_objects_collect(JNIEnv *jni)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (!lock_within(&lock, COMMAND_PATIENCE_NS))
@@ -73,7 +73,7 @@ void object_probe_leave(struct os_thread *os, JNIEnv *jni)
     probe_leave(os);
     /* the reaper's own objects are reported, too */
     if (__builtin_expect(collects && !tracer.dying, 0) && !reaper_is_mine())
-        collect(jni);
+        new_objects_collect(jni);
 }
 
 /* Reports through the object's tag, like engine=jvmti. */

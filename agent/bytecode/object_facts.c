@@ -14,7 +14,7 @@
 #include "agent/records/layouts.h"
 #include "agent/references/object_ids.h"
 
-static uint64_t size_of(struct class_cache_entry *class, jclass mirror, jobject object)
+static uint64_t object_facts_size_of(struct class_cache_entry *class, jclass mirror, jobject object)
 {
     jlong size = 0;
     if (class->size_bytes != 0)
@@ -63,7 +63,7 @@ struct object_facts object_facts_asked(struct session *session, struct os_thread
     facts.class = class->number;
     layout_of_cached(session, jni, mirror, class);
     if (class->number != 0) {
-        facts.used_bytes = size_of(class, mirror, object);
+        facts.used_bytes = object_facts_size_of(class, mirror, object);
         note_header(session, os, mirror, object, class, facts.used_bytes);
         if (session->padding_mask != 0)
             facts.used_bytes = layout_used_bytes(jni, mirror, object, facts.used_bytes);
@@ -96,7 +96,7 @@ uint64_t object_size_of_class(struct class_cache_entry *known, JNIEnv *jni, jcla
         return known->size_bytes = size_in_heap(class);
     jthrowable of_program = exception_set_aside(jni);
     jobject like = plain_object(jni, class);
-    uint64_t size = like != NULL ? size_of(known, class, like) : 0;
+    uint64_t size = like != NULL ? object_facts_size_of(known, class, like) : 0;
     exception_restore(jni, of_program, like == NULL, THROWN_BY_ALLOCATION);
     (*jni)->DeleteLocalRef(jni, like);
     return size;

@@ -134,7 +134,7 @@ static uint32_t add_method(const struct phase_method *wanted)
 }
 
 /* Returns the method's number, adding it if it has none. Takes the name. */
-static uint32_t number_of(const struct phase_method *wanted)
+static uint32_t phase_methods_number_of(const struct phase_method *wanted)
 {
     pthread_mutex_lock(&methods.lock);
     struct hash_number *place = hash_numbers_place(&methods.numbers, wanted->hash);
@@ -156,8 +156,8 @@ struct phase_plan {
     bool full; /* a method got no number */
 };
 
-static bool is_known(const struct known_method *known, const struct options *options,
-                     const char *class_name)
+static bool phase_methods_is_known(const struct known_method *known, const struct options *options,
+                                   const char *class_name)
 {
     return (!known->of_harness || options->phases_known) &&
            strcmp(known->class_name, class_name) == 0;
@@ -168,7 +168,7 @@ bool phase_methods_in(const struct options *options, const char *class_name)
     if (!options->phases)
         return false;
     for (size_t i = 0; i < KNOWN_COUNT; i++)
-        if (is_known(&known_methods[i], options, class_name))
+        if (phase_methods_is_known(&known_methods[i], options, class_name))
             return true;
     return options_names_method(options, &options->phase_at, class_name, NULL) ||
            options_names_method(options, &options->program_phase_at, class_name, NULL);
@@ -190,14 +190,15 @@ static const struct known_method *find_known(const struct options *options, cons
                                              bool is_static)
 {
     for (size_t i = 0; i < KNOWN_COUNT; i++)
-        if (is_known(&known_methods[i], options, class_name) &&
+        if (phase_methods_is_known(&known_methods[i], options, class_name) &&
             strcmp(known_methods[i].method_name, method_name) == 0 &&
             has_shape(&known_methods[i], descriptor, is_static))
             return &known_methods[i];
     return NULL;
 }
 
-static uint64_t hash_of(const char *class_name, const char *method_name, uint64_t variant)
+static uint64_t phase_methods_hash_of(const char *class_name, const char *method_name,
+                                      uint64_t variant)
 {
     return text_hash_names(variant, (const char *const[]){class_name, method_name}, 2);
 }
@@ -207,9 +208,11 @@ static uint32_t number_known(const struct known_method *known)
     struct phase_method wanted = {.action = known->action,
                                   .scope = known->scope,
                                   .name = known->name != NULL ? strdup(known->name) : NULL,
-                                  .hash = hash_of(known->class_name, known->method_name,
-                                                  2u + (uint64_t) (known->variable + 1))};
-    return number_of(&wanted) << PHASE_VARIABLE_BITS | (uint32_t) (known->variable + 1);
+                                  .hash =
+                                      phase_methods_hash_of(known->class_name, known->method_name,
+                                                            2u + (uint64_t) (known->variable + 1))};
+    return phase_methods_number_of(&wanted) << PHASE_VARIABLE_BITS |
+           (uint32_t) (known->variable + 1);
 }
 
 static uint32_t number_method(void *context, const char *class_name, const char *method_name,
@@ -229,8 +232,9 @@ static uint32_t number_method(void *context, const char *class_name, const char 
     struct phase_method wanted = {.action = CALL_IS_PHASE,
                                   .scope = of_program ? PHASE_OF_PROGRAM : PHASE_OF_THREAD,
                                   .name = name_of_call(class_name, method_name),
-                                  .hash = hash_of(class_name, method_name, of_program)};
-    uint32_t number = number_of(&wanted);
+                                  .hash =
+                                      phase_methods_hash_of(class_name, method_name, of_program)};
+    uint32_t number = phase_methods_number_of(&wanted);
     plan->full = plan->full || number == 0;
     return number << PHASE_VARIABLE_BITS;
 }

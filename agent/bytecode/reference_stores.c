@@ -13,9 +13,9 @@
  * without one is recorded first (object_id_of()), in the same stream, so that its birth precedes
  * the store. Two threads that store into one field at once may be recorded in the other order; no
  * probe could know it. */
-static void store(struct session *session, struct os_thread *os, JNIEnv *jni,
-                  enum step_live_reference kind, jobject holder, jobject value, uint64_t number,
-                  uint64_t more)
+static void reference_stores_store(struct session *session, struct os_thread *os, JNIEnv *jni,
+                                   enum step_live_reference kind, jobject holder, jobject value,
+                                   uint64_t number, uint64_t more)
 {
     struct live_stream *stream = thread_stream(session, os);
     struct java_thread *java = thread_current(session, os, NULL);
@@ -32,27 +32,28 @@ static void store(struct session *session, struct os_thread *os, JNIEnv *jni,
 void store_into_field(struct session *session, struct os_thread *os, JNIEnv *jni, jobject holder,
                       jobject value, uint64_t field)
 {
-    store(session, os, jni, STEP_LIVE_FIELD_STORE, holder, value, field, 0);
+    reference_stores_store(session, os, jni, STEP_LIVE_FIELD_STORE, holder, value, field, 0);
 }
 
 void store_into_element(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
                         jint index, jobject value)
 {
-    store(session, os, jni, STEP_LIVE_ELEMENT_STORE, array, value, (uint32_t) index, 0);
+    reference_stores_store(session, os, jni, STEP_LIVE_ELEMENT_STORE, array, value,
+                           (uint32_t) index, 0);
 }
 
 void store_clone(struct session *session, struct os_thread *os, JNIEnv *jni, jobject from,
                  jobject object)
 {
-    store(session, os, jni, STEP_LIVE_CLONE_STORE, object, from, 0, 0);
+    reference_stores_store(session, os, jni, STEP_LIVE_CLONE_STORE, object, from, 0, 0);
 }
 
 static void store_range(struct session *session, struct os_thread *os, JNIEnv *jni, jobject from,
                         jint first, jobject to, jint at, jint length)
 {
     if (length > 0)
-        store(session, os, jni, STEP_LIVE_RANGE_STORE, to, from, (uint32_t) length,
-              (uint32_t) first | (uint64_t) (uint32_t) at << 32);
+        reference_stores_store(session, os, jni, STEP_LIVE_RANGE_STORE, to, from, (uint32_t) length,
+                               (uint32_t) first | (uint64_t) (uint32_t) at << 32);
 }
 
 struct session *store_enter(struct os_thread **os)

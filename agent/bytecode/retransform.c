@@ -39,8 +39,8 @@ static bool passes(JNIEnv *jni, jclass class, class_test *test)
 }
 
 /* Moves the classes that can be retransformed and pass the test to the front. */
-static jint choose(JNIEnv *jni, jclass *classes, jint count, class_test *test,
-                   class_refused *refused)
+static jint retransform_choose(JNIEnv *jni, jclass *classes, jint count, class_test *test,
+                               class_refused *refused)
 {
     jint chosen = 0;
     for (jint i = 0; i < count; i++) {
@@ -111,7 +111,7 @@ struct retransformed retransform_loaded(JNIEnv *jni, class_test *test, class_ref
     struct retransformed result = {.slices = 1};
     if (!classes_loaded(jni, &classes, &count))
         return result;
-    count = choose(jni, classes, count, test, refused);
+    count = retransform_choose(jni, classes, count, test, refused);
     result.classes = (uint32_t) count;
     if (gentle)
         result.slices = retransform_slices(classes, count, refused);

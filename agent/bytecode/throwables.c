@@ -34,7 +34,7 @@ static bool is_array(JNIEnv *jni, jobject object)
 
 /* An element that says only that there is something, as where the innermost frame is hidden, is one
  * of the first arrays again, or no array. */
-static bool is_own(JNIEnv *jni, jobject element, const jobject first[FIRST_ARRAYS])
+static bool throwables_is_own(JNIEnv *jni, jobject element, const jobject first[FIRST_ARRAYS])
 {
     for (jsize i = 0; i < FIRST_ARRAYS; i++)
         if ((*jni)->IsSameObject(jni, element, first[i]))
@@ -55,7 +55,8 @@ static jobject part_traced(struct session *session, struct os_thread *os, JNIEnv
     for (jsize i = 0; i < length; i++) {
         jobject element = (*jni)->GetObjectArrayElement(jni, part, i);
         bool has_objects = element != NULL && (*jni)->IsInstanceOf(jni, element, class);
-        if (element == NULL || (i >= FIRST_ARRAYS && !has_objects && !is_own(jni, element, first)))
+        if (element == NULL ||
+            (i >= FIRST_ARRAYS && !has_objects && !throwables_is_own(jni, element, first)))
             continue;
         if (i < FIRST_ARRAYS)
             first[i] = element;

@@ -25,7 +25,7 @@ typedef jobject(JNICALL choice_function)(JNIEnv *, jclass, jboolean);
  * to. The depth is in the thread, not in a global: class loaders run in parallel. `checked` is
  * cleared, so this thread's probes look at tags until the native method returns;
  * may_be_reported_twice() sets it again afterwards. */
-static struct os_thread *enter(void)
+static struct os_thread *vm_natives_enter(void)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
@@ -75,7 +75,7 @@ static union native_function originals[NATIVE_COUNT];
 #define DEFINE_CHOICE(number, name, symbol, result)                                                \
     static jobject JNICALL on_##number(JNIEnv *jni, jclass class, jboolean of_public)              \
     {                                                                                              \
-        struct os_thread *os = enter();                                                            \
+        struct os_thread *os = vm_natives_enter();                                                 \
         jobject members = originals[NATIVE_##number].choice(jni, class, of_public);                \
         if (os != NULL)                                                                            \
             os->bytecode.vm_natives--;                                                             \
@@ -84,7 +84,7 @@ static union native_function originals[NATIVE_COUNT];
 #define DEFINE_LIST(number, name, symbol, result)                                                  \
     static jobject JNICALL on_##number(JNIEnv *jni, jclass class)                                  \
     {                                                                                              \
-        struct os_thread *os = enter();                                                            \
+        struct os_thread *os = vm_natives_enter();                                                 \
         jobject members = originals[NATIVE_##number].list(jni, class);                             \
         if (os != NULL)                                                                            \
             os->bytecode.vm_natives--;                                                             \

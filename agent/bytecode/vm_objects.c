@@ -92,7 +92,7 @@ static bool is_reported_by_probe(JNIEnv *jni)
 
 /* An array that Java code created, with its probe, below a native method: the VM reports some of
  * these like its own. If objects are not recognised this way, they have tags (vm_natives.c). */
-static bool is_known(JNIEnv *jni, jobject object)
+static bool vm_objects_is_known(JNIEnv *jni, jobject object)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
@@ -107,7 +107,7 @@ static bool is_known(JNIEnv *jni, jobject object)
 bool vm_objects_alloc(JNIEnv *jni, jobject object, jclass class, jlong size_bytes)
 {
     if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL ||
-        is_reported_by_probe(jni) || is_known(jni, object))
+        is_reported_by_probe(jni) || vm_objects_is_known(jni, object))
         return false;
     event_alloc(jni, NULL, object, class, size_bytes, ALLOC_BY_VM);
     return true;

@@ -58,7 +58,7 @@ void identity_expect(uint32_t key)
 
 /* Linear probing. The table is at most half full, so a search ends after few entries. Objects with
  * equal keys are neighbours, and the JVM decides between them. */
-static void put(struct shard *shard, struct identity_entry entry)
+static void identity_put(struct shard *shard, struct identity_entry entry)
 {
     size_t i = home_of(shard, entry.id);
     while (shard->entries[i].id != 0)
@@ -66,7 +66,7 @@ static void put(struct shard *shard, struct identity_entry entry)
     shard->entries[i] = entry;
 }
 
-static bool resize(struct shard *shard, size_t size)
+static bool identity_resize(struct shard *shard, size_t size)
 {
     struct identity_entry *old = shard->entries;
     size_t old_size = old != NULL ? shard->mask + 1 : 0;
@@ -77,7 +77,7 @@ static bool resize(struct shard *shard, size_t size)
     __atomic_store_n(&shard->mask, size - 1, __ATOMIC_RELAXED);
     for (size_t i = 0; i < old_size; i++)
         if (old[i].id != 0)
-            put(shard, old[i]);
+            identity_put(shard, old[i]);
     memory_free(MEMORY_TABLES, old);
     return true;
 }
@@ -88,9 +88,11 @@ bool identity_add(struct session *session, uint32_t key, uint64_t id, jweak refe
     if (!session_lock(session, &shard->lock))
         return false;
     size_t size = shard->entries != NULL ? shard->mask + 1 : 0;
-    bool room = shard->count * 2 < size || resize(shard, size == 0 ? FIRST_ENTRIES : size * 2);
+    bool room =
+        shard->count * 2 < size || identity_resize(shard, size == 0 ? FIRST_ENTRIES : size * 2);
     if (room) {
-        put(shard, (struct identity_entry){(uint64_t) key << WEAK_ID_BITS | id, reference});
+        identity_put(shard,
+                     (struct identity_entry){(uint64_t) key << WEAK_ID_BITS | id, reference});
         shard->count++;
     }
     pthread_mutex_unlock(&shard->lock);
@@ -154,7 +156,7 @@ void identity_remove(struct session *session, uint32_t key, uint64_t id)
         close_gap(shard, i);
         shard->count--;
         if (shard->mask + 1 > FIRST_ENTRIES && shard->count * 8 < shard->mask)
-            resize(shard, (shard->mask + 1) / 2);
+            identity_resize(shard, (shard->mask + 1) / 2);
     }
     pthread_mutex_unlock(&shard->lock);
 }

@@ -78,7 +78,7 @@ static bool is_far_behind(const struct weak_table *table)
  * of the last collection are not found yet, though it is not long ago. Half leaves the other half
  * for the search to end before the next collection begins. LATE_NS bounds it: a reaper that needs
  * longer than that would slow the program for the sake of dates alone. */
-static bool is_late(const struct weak_table *table)
+static bool pace_is_late(const struct weak_table *table)
 {
     if (!stops_to_clear || collections_behind() == 0 ||
         pages_of(table) - atomic_load_explicit(&last_collection.pages, memory_order_relaxed) <
@@ -87,9 +87,9 @@ static bool is_late(const struct weak_table *table)
     return clock_monotonic_ns() - atomic_load(&last_collection.ended_ns) < LATE_NS;
 }
 
-static bool must_wait(const struct weak_table *table)
+static bool pace_must_wait(const struct weak_table *table)
 {
-    return is_far_behind(table) || is_late(table);
+    return is_far_behind(table) || pace_is_late(table);
 }
 
 /* The program may make objects faster than the reaper can search for the dead. The references of
@@ -99,10 +99,10 @@ static bool must_wait(const struct weak_table *table)
 void pace_keep(const struct session *session, const struct os_thread *os,
                const struct weak_table *table)
 {
-    if (!begun || session->map->drop || !must_wait(table))
+    if (!begun || session->map->drop || !pace_must_wait(table))
         return;
     uint64_t from = clock_monotonic_ns();
-    for (int i = 0; i < STEPS && must_wait(table) && !tracer.dying; i++)
+    for (int i = 0; i < STEPS && pace_must_wait(table) && !tracer.dying; i++)
         nanosleep(&(struct timespec){0, STEP_NS}, NULL);
     live_note_wait(session->map, os->current != NULL ? os->current->id : 0,
                    clock_monotonic_ns() - from);

@@ -97,7 +97,7 @@ static void squeeze(struct weak_page *page)
 }
 
 /* Copies all of a collected page to the end of another.  Returns false if there is no room. */
-static bool join(struct weak_page *to, const struct weak_page *page)
+static bool weak_table_join(struct weak_page *to, const struct weak_page *page)
 {
     uint32_t used = atomic_load_explicit(&page->used, memory_order_relaxed);
     uint32_t there = atomic_load_explicit(&to->used, memory_order_relaxed);
@@ -120,7 +120,7 @@ void weak_table_pass(struct weak_table *table, void (*look)(void *context, struc
         struct weak_page *page = *link;
         look(context, page);
         squeeze(page);
-        if (before != NULL && join(before, page)) {
+        if (before != NULL && weak_table_join(before, page)) {
             *link = page->next;
             weak_table_free_page(page);
             continue;

@@ -24,7 +24,7 @@ static struct {
     _Atomic unsigned open;
 } watch = {.all_announced = true};
 
-static int64_t count(void)
+static int64_t collections_count(void)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < watch.counters_used; i++)
@@ -50,7 +50,7 @@ void collections_watch(void)
     if (atomic_load(&watch.all_announced) && tracer.java_major < JAVA_SILENT_AT_DEATH)
         return;
     find_counters();
-    atomic_store(&watch.counted, count());
+    atomic_store(&watch.counted, collections_count());
 }
 
 void collections_watch_ends(void)
@@ -152,7 +152,7 @@ bool collection_ends(void)
     if (over) {
         date();
         if (watch.counters_used != 0)
-            atomic_store(&watch.counted, count());
+            atomic_store(&watch.counted, collections_count());
         atomic_store(&tracer.in_collection, false);
     }
     holds_go_on();
@@ -167,7 +167,7 @@ void collections_notice(void)
     if (__builtin_expect(atomic_load_explicit(&watch.all_announced, memory_order_relaxed), 1) ||
         atomic_load(&tracer.in_collection))
         return;
-    int64_t counted = watch.counters_used != 0 ? count() : -1;
+    int64_t counted = watch.counters_used != 0 ? collections_count() : -1;
     if (counted >= 0 && atomic_exchange(&watch.counted, counted) == counted)
         return;
     date();

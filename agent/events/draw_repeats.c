@@ -34,7 +34,7 @@ static struct {
     struct counted of[DRAWS_OF_RING + 1][2];
 } draws;
 
-static void clear(struct counted *counted)
+static void draw_repeats_clear(struct counted *counted)
 {
     atomic_store(&counted->samples, 0);
     atomic_store(&counted->pairs, 0);
@@ -46,13 +46,13 @@ void draw_repeats_begin(bool ring_goes_on)
     if (!ring_goes_on)
         atomic_store(&draws.place, 0);
     for (size_t i = 0; i < 2; i++) {
-        clear(&draws.of[DRAWS_OF_FILE][i]);
+        draw_repeats_clear(&draws.of[DRAWS_OF_FILE][i]);
         if (!ring_goes_on)
-            clear(&draws.of[DRAWS_OF_RING][i]);
+            draw_repeats_clear(&draws.of[DRAWS_OF_RING][i]);
     }
 }
 
-static uint64_t number_of(uint64_t place, uint64_t count)
+static uint64_t draw_repeats_number_of(uint64_t place, uint64_t count)
 {
     return step_hash(step_hash_join(step_hash_join(0, place), count)) | 1;
 }
@@ -61,7 +61,7 @@ uint64_t draw_repeats_thread(const void *place)
 {
     atomic_store_explicit(&draws.count, 1, memory_order_relaxed);
     atomic_store_explicit(&draws.place, (uintptr_t) place, memory_order_relaxed);
-    return number_of((uintptr_t) place, 0);
+    return draw_repeats_number_of((uintptr_t) place, 0);
 }
 
 uint64_t draw_repeats_next(void)
@@ -69,7 +69,8 @@ uint64_t draw_repeats_next(void)
     uint64_t place = atomic_load_explicit(&draws.place, memory_order_relaxed);
     if (place == 0)
         return 0;
-    return number_of(place, atomic_fetch_add_explicit(&draws.count, 1, memory_order_relaxed));
+    return draw_repeats_number_of(place,
+                                  atomic_fetch_add_explicit(&draws.count, 1, memory_order_relaxed));
 }
 
 static void count(struct counted *counted, uint64_t draw)

@@ -101,7 +101,7 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread
     thread_starts(thread, false);
 }
 
-static void leave(struct session *session, struct os_thread *os, JNIEnv *jni)
+static void engine_leave(struct session *session, struct os_thread *os, JNIEnv *jni)
 {
     struct java_thread *java = thread_known(session, os);
     if (java != NULL && session->engine->thread_leaves != NULL)
@@ -125,7 +125,7 @@ static void thread_ends(JNIEnv *jni, jthread thread, bool is_virtual)
         return;
     }
     if (!is_virtual)
-        leave(session, os, jni);
+        engine_leave(session, os, jni);
     phases_thread_ends(session, os, thread_of(thread));
     struct java_thread *java = thread_ended(session, os, thread);
     if (java != NULL)
@@ -203,7 +203,7 @@ static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
     if (session == NULL)
         return;
     struct java_thread *java = thread_known(session, os);
-    leave(session, os, jni);
+    engine_leave(session, os, jni);
     if (java != NULL && java->is_virtual)
         method_counts_unmounted(os, java);
     thread_unmounted(session, os);
@@ -223,8 +223,8 @@ static void want_virtual_threads(jvmtiCapabilities *wanted)
             bytes[(bit + 1) / 8] |= (unsigned char) (1u << ((bit + 1) % 8));
 }
 
-static void want_capabilities(const struct engine *engine, uint32_t event,
-                              jvmtiCapabilities *wanted)
+static void engine_want_capabilities(const struct engine *engine, uint32_t event,
+                                     jvmtiCapabilities *wanted)
 {
     memset(wanted, 0, sizeof *wanted);
     wanted->can_tag_objects = 1; /* classes get their numbers through tags */
@@ -244,7 +244,7 @@ static void add_capabilities(const struct engine *engine, uint32_t events)
             continue;
         jvmtiCapabilities wanted;
         char name[64];
-        want_capabilities(engine, event, &wanted);
+        engine_want_capabilities(engine, event, &wanted);
         options_event_names(event, name, sizeof name);
         if (event == TRACED_PHASE)
             snprintf(name, sizeof name, "phase");
@@ -310,7 +310,7 @@ static void set_by_number(union callback_table *table, int number,
 /* Set only once: with ObjectFree enabled, the JVM would report the dead objects first
  * (tagged_deaths.c). Therefore the table has the callbacks of all engines, and a callback finds the
  * engine by `prepared_engine` or the session. */
-static bool set_callbacks(const jvmtiEventCallbacks *of_others)
+static bool engine_set_callbacks(const jvmtiEventCallbacks *of_others)
 {
     static bool set;
     union callback_table table;
@@ -350,7 +350,7 @@ bool engine_prepare(const struct engine *engine, uint32_t events,
     }
     if (engine->prepare != NULL)
         engine->prepare();
-    return set_callbacks(of_others);
+    return engine_set_callbacks(of_others);
 }
 
 bool engine_arm(struct session *session, JNIEnv *jni)

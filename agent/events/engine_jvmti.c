@@ -129,7 +129,7 @@ static void JNICALL on_method_exit(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
     probe_leave(os);
 }
 
-static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
+static void jvmti_want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
 {
     if (event == TRACED_ALLOC) {
         wanted->can_generate_sampled_object_alloc_events = 1;
@@ -147,7 +147,7 @@ static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
 
 /* Set before any thread exists: a thread draws the distance to its first sample when it is created,
  * with the interval set at that time. */
-static void prepare(void)
+static void jvmti_prepare(void)
 {
     if ((tracer.capable & TRACED_ALLOC) != 0)
         (*tracer.jvmti)->SetHeapSamplingInterval(tracer.jvmti, 0);
@@ -172,14 +172,14 @@ void engine_jvmti_advance(JNIEnv *jni)
     exception_restore(jni, of_program, failed, THROWN_BY_ALLOCATION);
 }
 
-static void set_callbacks(jvmtiEventCallbacks *callbacks)
+static void jvmti_set_callbacks(jvmtiEventCallbacks *callbacks)
 {
     callbacks->SampledObjectAlloc = on_sampled_alloc;
     callbacks->MethodEntry = on_method_entry;
     callbacks->MethodExit = on_method_exit;
 }
 
-static void enable(struct session *session, bool on)
+static void jvmti_enable(struct session *session, bool on)
 {
     if ((session->options.events & TRACED_ALLOC) != 0) {
         engine_notify(on, JVMTI_EVENT_VM_OBJECT_ALLOC);
@@ -196,9 +196,9 @@ static void enable_methods(struct session *session, bool on)
     engine_notify(on, on ? JVMTI_EVENT_METHOD_ENTRY : JVMTI_EVENT_METHOD_EXIT);
 }
 
-const struct engine engine_jvmti = {.want_capabilities = want_capabilities,
-                                    .prepare = prepare,
-                                    .set_callbacks = set_callbacks,
+const struct engine engine_jvmti = {.want_capabilities = jvmti_want_capabilities,
+                                    .prepare = jvmti_prepare,
+                                    .set_callbacks = jvmti_set_callbacks,
                                     .vm_object_alloc = on_vm_alloc,
-                                    .enable = enable,
+                                    .enable = jvmti_enable,
                                     .enable_methods = enable_methods};

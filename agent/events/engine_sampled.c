@@ -94,7 +94,7 @@ static uint64_t fitting(uint64_t interval_bytes, uint64_t count, uint64_t passed
  * is not free: HotSpot draws a thread's next distance when it takes a sample, from the interval of
  * that moment, so for some time samples of both intervals come, and each one of another interval
  * than the trace's takes more words. */
-static void look(uint64_t rate)
+static void sampled_look(uint64_t rate)
 {
     uint64_t now_ns = clock_monotonic_ns();
     uint64_t passed_ns = now_ns - atomic_load(&sampling.since_ns);
@@ -123,7 +123,7 @@ static void sample_rate_count(void)
         return;
     rate = atomic_load(&sampling.rate); /* the session may have ended meanwhile */
     if (rate != 0)
-        look(rate);
+        sampled_look(rate);
     atomic_store(&sampling.busy, false);
 }
 
@@ -206,8 +206,8 @@ static void write_with_interval(uint64_t stamp, struct live_stream *stream, uint
 }
 
 /* Returns the object's id, or 0. */
-static uint64_t record(struct session *session, struct live_stream *stream, uint64_t thread,
-                       jobject object, const struct sample *sample)
+static uint64_t sampled_record(struct session *session, struct live_stream *stream, uint64_t thread,
+                               jobject object, const struct sample *sample)
 {
     uint64_t *room = reserve_alloc(session, stream, thread, sample->stack, SAMPLED_WORDS);
     if (room == NULL)
@@ -237,14 +237,14 @@ static void sampled_object(struct session *session, struct os_thread *os, JNIEnv
         return;
     const struct java_thread *java = thread_current(session, os, thread);
     sample.stack = stack_of_allocation(session, os, jni, NULL, 0);
-    uint64_t id = record(session, stream, java != NULL ? java->id : 0, object, &sample);
+    uint64_t id = sampled_record(session, stream, java != NULL ? java->id : 0, object, &sample);
     if (id != 0 && (session->options.events & TRACED_FREE) != 0)
         sampled_lives_add(session, jni, object, id);
 }
 
 /* ---- the engine ---- */
 
-static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
+static void sampled_want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
 {
     if (event == TRACED_ALLOC)
         wanted->can_generate_sampled_object_alloc_events = 1;
@@ -262,12 +262,12 @@ static void give_back_capability(void)
 {
     jvmtiCapabilities mine;
     memset(&mine, 0, sizeof mine);
-    want_capabilities(TRACED_ALLOC, &mine);
+    sampled_want_capabilities(TRACED_ALLOC, &mine);
     if ((*tracer.jvmti)->RelinquishCapabilities(tracer.jvmti, &mine) == JVMTI_ERROR_NONE)
         tracer.capable &= ~(uint32_t) (TRACED_ALLOC | TRACED_FREE);
 }
 
-static void begin(struct session *session)
+static void sampled_begin(struct session *session)
 {
     if (!sampled_lives_begin(session))
         session_give_up(session, "out of memory for live=");
@@ -280,10 +280,10 @@ static void begin(struct session *session)
  * When disabling, the event comes first, so that no sample is taken with the restored interval. If
  * another file follows, the objects stay awaited; otherwise tags, references and the capability are
  * given back, and another agent may have the event. */
-static void enable(struct session *session, bool on)
+static void sampled_enable(struct session *session, bool on)
 {
     if (on) {
-        begin(session);
+        sampled_begin(session);
         return;
     }
     engine_notify(on, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
@@ -296,9 +296,9 @@ static void enable(struct session *session, bool on)
     give_back_capability();
 }
 
-const struct engine engine_sampled = {.want_capabilities = want_capabilities,
+const struct engine engine_sampled = {.want_capabilities = sampled_want_capabilities,
                                       .vm_object_alloc = on_vm_alloc,
-                                      .enable = enable,
+                                      .enable = sampled_enable,
                                       .take_sample = sampled_object,
                                       .thread_starts = sampled_thread_starts,
                                       .awaits = sampled_lives_take,

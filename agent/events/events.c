@@ -67,8 +67,8 @@ static bool tag_again(const struct session *session, struct os_thread *os, jobje
 
 /* Sampled objects are new, and reading a tag is slow. The tag is read for objects that the VM
  * reports, and until the thread has passed the start snapshot. */
-static bool is_known(const struct session *session, struct os_thread *os, jobject object,
-                     enum alloc_origin source, jlong *tag)
+static bool events_is_known(const struct session *session, struct os_thread *os, jobject object,
+                            enum alloc_origin source, jlong *tag)
 {
     if (source == ALLOC_SAMPLED && os->events.checked == session->number)
         return false;
@@ -96,7 +96,7 @@ void event_alloc_within(struct session *session, struct os_thread *os, JNIEnv *j
     const struct java_thread *java = thread_current(session, os, thread);
     jlong tag = 0;
     bool settled = !tracer_is_starting(session);
-    bool known = is_known(session, os, object, source, &tag);
+    bool known = events_is_known(session, os, object, source, &tag);
     if (settled)
         os->events.checked =
             session->options.engine != ENGINE_BYTECODE ? session->number : os->events.checked;

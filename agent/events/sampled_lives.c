@@ -59,7 +59,7 @@ static void end_pause(void)
 }
 
 /* A file that is not the first: readers of it alone learn the threshold here. */
-static void go_on(struct session *session)
+static void lives_go_on(struct session *session)
 {
     lives.session = session->number;
     end_pause();
@@ -70,7 +70,7 @@ static void go_on(struct session *session)
     lives.missed_count = 0;
 }
 
-static bool begin(const struct session *session)
+static bool lives_begin(const struct session *session)
 {
     size_t limit = (size_t) session->options.live, places = 256;
     while (places < 2 * limit)
@@ -97,9 +97,9 @@ bool sampled_lives_begin(struct session *session)
     if (sampled_lives_are_paused() && session->options.file_number == 1)
         sampled_lives_end(); /* another trace was faster than the next file */
     event_frees_enter();
-    bool goes_on = lives.paused_ring != 0, made = goes_on || begin(session);
+    bool goes_on = lives.paused_ring != 0, made = goes_on || lives_begin(session);
     if (goes_on)
-        go_on(session);
+        lives_go_on(session);
     event_frees_leave();
     return made;
 }
@@ -107,7 +107,7 @@ bool sampled_lives_begin(struct session *session)
 /* ---- the index by id ---- */
 
 /* Returns the place of the id, or the empty one where the search for it ended. */
-static size_t find(uint64_t id)
+static size_t lives_find(uint64_t id)
 {
     size_t at = (size_t) step_hash(id) & lives.mask;
     while (lives.places[at] != 0 && lives.objects[lives.places[at] - 1].id != id)
@@ -145,7 +145,7 @@ static void move(size_t index, struct awaited object)
 }
 
 /* Puts the object where its lot belongs, from `hole` upwards or downwards. */
-static void settle(size_t hole, struct awaited object)
+static void lives_settle(size_t hole, struct awaited object)
 {
     for (; hole > 0 && lives.objects[(hole - 1) / 2].lot < object.lot; hole = (hole - 1) / 2)
         move(hole, lives.objects[(hole - 1) / 2]);
@@ -159,13 +159,13 @@ static void settle(size_t hole, struct awaited object)
     move(hole, object);
 }
 
-static void put(struct awaited object)
+static void lives_put(struct awaited object)
 {
-    size_t place = find(object.id);
+    size_t place = lives_find(object.id);
     object.place = (uint32_t) place;
     lives.objects[lives.count] = object;
     lives.places[place] = (uint32_t) ++lives.count;
-    settle(lives.count - 1, object);
+    lives_settle(lives.count - 1, object);
 }
 
 static struct awaited take_at(size_t index)
@@ -174,7 +174,7 @@ static struct awaited take_at(size_t index)
     empty(taken.place);
     struct awaited last = lives.objects[--lives.count];
     if (index != lives.count)
-        settle(index, last);
+        lives_settle(index, last);
     return taken;
 }
 
@@ -204,7 +204,7 @@ static void untag(JNIEnv *jni, jweak weak)
     (*jni)->DeleteLocalRef(jni, object);
 }
 
-static void let_go(JNIEnv *jni, jweak weak)
+static void lives_let_go(JNIEnv *jni, jweak weak)
 {
     untag(jni, weak);
     if (weak != NULL)
@@ -240,13 +240,13 @@ static void delete_dead(JNIEnv *jni, const jweak *dead, size_t count)
  * The threshold doubles only when less than half of the places are in use. The objects that come
  * next are then awaited at most twice as often, so the table does not overflow at once and the
  * threshold does not swing. */
-static struct awaited choose(struct session *session, struct awaited added)
+static struct awaited lives_choose(struct session *session, struct awaited added)
 {
     struct awaited given_up = {.id = 0};
     if (added.lot >= lives.threshold) {
         given_up = added;
     } else {
-        put(added);
+        lives_put(added);
         if (lives.count > lives.limit) {
             given_up = take_at(0);
             lives.threshold = given_up.lot;
@@ -268,20 +268,20 @@ void sampled_lives_add(struct session *session, JNIEnv *jni, jobject object, uin
     event_frees_enter();
     bool is_awaited = lives.session == session->number;
     added.lot = draw_lot();
-    struct awaited given_up = is_awaited ? choose(session, added) : added;
+    struct awaited given_up = is_awaited ? lives_choose(session, added) : added;
     size_t count = take_dead(dead, DEAD_PER_SAMPLE);
     event_frees_leave();
     if (given_up.id != 0)
-        let_go(jni, given_up.weak);
+        lives_let_go(jni, given_up.weak);
     delete_dead(jni, dead, count);
 }
 
 /* `dead` always has room: an object is in `objects` or its reference in `dead`, and there are at
  * most limit + 1 of both together. A new sample adds one, and takes at least one out of `dead` if
  * there is any. */
-static bool take(uint64_t id)
+static bool lives_take(uint64_t id)
 {
-    uint32_t index_plus_one = lives.places[find(id)];
+    uint32_t index_plus_one = lives.places[lives_find(id)];
     if (index_plus_one == 0)
         return false;
     struct awaited taken = take_at(index_plus_one - 1);
@@ -292,7 +292,7 @@ static bool take(uint64_t id)
 
 bool sampled_lives_take(const struct session *session, uint64_t id)
 {
-    return lives.session == session->number && take(id);
+    return lives.session == session->number && lives_take(id);
 }
 
 /* Of an object that dies between two files: its death is in the next one. There are never more than
@@ -301,7 +301,7 @@ bool sampled_lives_take(const struct session *session, uint64_t id)
 static void miss(jlong tag)
 {
     uint64_t id = object_of_ring(lives.paused_ring, tag);
-    if (id != 0 && take(id))
+    if (id != 0 && lives_take(id))
         lives.missed[lives.missed_count++] = id;
 }
 
@@ -351,7 +351,7 @@ void sampled_lives_end(void)
         count = take_some(some);
         event_frees_leave();
         for (size_t i = 0; i < count; i++)
-            let_go(jni, some[i].weak);
+            lives_let_go(jni, some[i].weak);
     }
     event_frees_enter();
     free_table();

@@ -130,7 +130,7 @@ static _Atomic uint64_t table[TABLE_SIZE];
 static size_t table_count;
 static _Atomic int loading;
 
-static struct class_text text_at(const char *bytes, size_t length)
+static struct class_text archived_text_at(const char *bytes, size_t length)
 {
     return (struct class_text){(const uint8_t *) bytes, length};
 }
@@ -140,14 +140,14 @@ static uint64_t mix(uint64_t hash, struct class_text text)
     return text_hash_more(hash, (const char *) text.bytes, text.length);
 }
 
-static uint64_t finish(uint64_t hash)
+static uint64_t archived_finish(uint64_t hash)
 {
     return (hash | UINT64_C(1) << 63) & ~UINT64_C(1);
 }
 
 static uint64_t hash_class(const char *name, size_t length)
 {
-    return finish(mix(TEXT_HASH_START, text_at(name, length)));
+    return archived_finish(mix(TEXT_HASH_START, archived_text_at(name, length)));
 }
 
 /* Hashes a lambda expression: the class that contains it, and owner, name and descriptor of its
@@ -156,12 +156,12 @@ static uint64_t hash_lambda(struct class_text class, const struct class_text cal
 {
     uint64_t hash = mix(TEXT_HASH_START, class);
     for (size_t i = 0; i < 3; i++)
-        hash = mix(mix(hash, text_at(" ", 1)), callee[i]);
-    return finish(hash);
+        hash = mix(mix(hash, archived_text_at(" ", 1)), callee[i]);
+    return archived_finish(hash);
 }
 
 /* Returns the name's entry, or the free one where it belongs. */
-static _Atomic uint64_t *place_of(uint64_t hash)
+static _Atomic uint64_t *archived_place_of(uint64_t hash)
 {
     size_t slot = (size_t) (hash >> 20) % TABLE_SIZE;
     for (;; slot = (slot + 1) % TABLE_SIZE) {
@@ -171,9 +171,9 @@ static _Atomic uint64_t *place_of(uint64_t hash)
     }
 }
 
-static void add(uint64_t hash)
+static void archived_add(uint64_t hash)
 {
-    _Atomic uint64_t *place = place_of(hash);
+    _Atomic uint64_t *place = archived_place_of(hash);
     if (table_count == TABLE_FULL || atomic_load(place) != 0)
         return;
     atomic_store(place, hash);
@@ -187,13 +187,13 @@ static void add_line(char *line)
     struct class_text words[LAMBDA_WORDS];
     for (size_t i = 0; i < LAMBDA_WORDS; i++) {
         const char *word = strtok_r(i == 0 ? line : NULL, " \t\r\n", &rest);
-        words[i] = text_at(word != NULL ? word : "", word != NULL ? strlen(word) : 0);
+        words[i] = archived_text_at(word != NULL ? word : "", word != NULL ? strlen(word) : 0);
     }
     if (text_is(words[0], "@lambda-proxy"))
-        add(hash_lambda(words[1], &words[LAMBDA_CALLEE]));
+        archived_add(hash_lambda(words[1], &words[LAMBDA_CALLEE]));
 }
 
-static void read_file(void *data)
+static void archived_read_file(void *data)
 {
     char *line = NULL;
     size_t room = 0;
@@ -205,9 +205,9 @@ static void read_file(void *data)
     free(line);
 }
 
-static void add_class(const char *name, size_t length)
+static void archived_add_class(const char *name, size_t length)
 {
-    add(hash_class(name, length));
+    archived_add(hash_class(name, length));
 }
 
 /* Every archive contains these, and they cover all kinds of classes. */
@@ -216,7 +216,7 @@ static bool has_known(void)
     static const char *const names[] = {"java/lang/Object", "java/lang/String", "java/lang/Class",
                                         "java/lang/ClassLoader", "java/lang/ref/WeakReference"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (atomic_load(place_of(hash_class(names[i], strlen(names[i])))) == 0)
+        if (atomic_load(archived_place_of(hash_class(names[i], strlen(names[i])))) == 0)
             return false;
     return true;
 }
@@ -231,7 +231,7 @@ void archived_classes_read(void)
         return;
     }
     if (table_count == 0)
-        archive_scan(add_class);
+        archive_scan(archived_add_class);
     if (table_count != 0 && !has_known())
         table_count = 0;
     internal_settled(INTERNAL_ARCHIVE,
@@ -245,7 +245,7 @@ void archived_classes_read(void)
         return;
     int length = snprintf(path, sizeof path, "%s/lib/classlist", home);
     if (length > 0 && (size_t) length < sizeof path)
-        apart_run(read_file, path);
+        apart_run(archived_read_file, path);
     jvm_free(home);
 }
 
@@ -265,7 +265,7 @@ void archived_class_loads(const char *name, bool changed)
     if (table_count == 0 || (!changed && !atomic_load(&any_changed) && !is_regenerated(name)))
         return;
     uint64_t hash = hash_class(name, strlen(name));
-    _Atomic uint64_t *place = place_of(hash);
+    _Atomic uint64_t *place = archived_place_of(hash);
     if ((atomic_load(place) & ~UINT64_C(1)) != hash)
         return;
     if (changed)
@@ -281,7 +281,7 @@ static bool is_loading(jclass class)
     bool changed = false;
     if (length > 2) {
         uint64_t hash = hash_class(signature + 1, length - 2);
-        changed = (atomic_fetch_and(place_of(hash), ~UINT64_C(1)) & 1) != 0;
+        changed = (atomic_fetch_and(archived_place_of(hash), ~UINT64_C(1)) & 1) != 0;
     }
     jvm_free(signature);
     return changed;
@@ -306,7 +306,7 @@ static bool is_of_lambda(void *context, const struct class_callee *callee)
 {
     const struct class_text *caller = context;
     const struct class_text words[] = {callee->owner, callee->name, callee->descriptor};
-    return atomic_load(place_of(hash_lambda(*caller, words))) != 0;
+    return atomic_load(archived_place_of(hash_lambda(*caller, words))) != 0;
 }
 
 bool archived_class_has_lambda(jclass class, const uint8_t *bytes, size_t length)
@@ -315,7 +315,7 @@ bool archived_class_has_lambda(jclass class, const uint8_t *bytes, size_t length
     if (signature == NULL)
         return false;
     size_t end = strlen(signature);
-    struct class_text caller = text_at(signature + 1, end > 2 ? end - 2 : 0);
+    struct class_text caller = archived_text_at(signature + 1, end > 2 ? end - 2 : 0);
     bool has = class_has_callee(bytes, length, is_of_lambda, &caller);
     jvm_free(signature);
     return has;

@@ -110,7 +110,7 @@ static uint32_t find_scope(const struct vm_structs *vm, const struct stretch *pc
 }
 
 /* Base 64 with a first digit up to 191; since JDK 20 no byte is 0. */
-static bool read_number(const struct stretch *stream, size_t *at, uint32_t *value)
+static bool code_scopes_read_number(const struct stretch *stream, size_t *at, uint32_t *value)
 {
     uint32_t sum = 0, least = tracer.java_major >= JAVA_NUMBERS_WITHOUT_ZERO ? 1 : 0;
     for (unsigned i = 0; i < 5; i++) {
@@ -132,14 +132,15 @@ static uintptr_t read_scope(const struct code_scopes *scopes, uint32_t *at, uint
 {
     size_t from = *at;
     uint32_t number;
-    if (!read_number(&scopes->scopes, &from, at) || !read_number(&scopes->scopes, &from, &number) ||
-        !read_number(&scopes->scopes, &from, index) || number == 0 ||
+    if (!code_scopes_read_number(&scopes->scopes, &from, at) ||
+        !code_scopes_read_number(&scopes->scopes, &from, &number) ||
+        !code_scopes_read_number(&scopes->scopes, &from, index) || number == 0 ||
         number > scopes->metadata.size / sizeof(uintptr_t))
         return 0;
     return vm_word(scopes->metadata.start, (number - 1) * sizeof(uintptr_t));
 }
 
-static bool is_readable(const struct stretch *stretch)
+static bool code_scopes_is_readable(const struct stretch *stretch)
 {
     unsigned char byte;
     return stretch->size <= 1 << 30 &&
@@ -171,8 +172,9 @@ bool code_scopes_read(const struct vm_structs *vm, uintptr_t nmethod, uintptr_t 
     bool proven = !internals_are_to_be_proven();
     uintptr_t method = 0;
     *frames = (struct frame_hash){0};
-    if (!proven && (!is_readable(&scopes.pcs) || !is_readable(&scopes.scopes) ||
-                    !is_readable(&scopes.metadata)))
+    if (!proven &&
+        (!code_scopes_is_readable(&scopes.pcs) || !code_scopes_is_readable(&scopes.scopes) ||
+         !code_scopes_is_readable(&scopes.metadata)))
         return false;
     while (at != 0 && frames->count < FRAMES_INLINED_MOST) {
         uint32_t index = 0;

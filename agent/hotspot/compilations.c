@@ -45,14 +45,14 @@ static bool switch_on(void)
                                               NULL) == JVMTI_ERROR_NONE;
 }
 
-static void end(void)
+static void compilations_end(void)
 {
     if (watch.jvmti != NULL)
         (*watch.jvmti)->DisposeEnvironment(watch.jvmti);
     watch.jvmti = NULL;
 }
 
-static bool begin(const jmethodID *methods, size_t count)
+static bool compilations_begin(const jmethodID *methods, size_t count)
 {
     const unsigned char *tiered = vm_flag("TieredCompilation");
     watch.compilers = tiered != NULL && *tiered == 0 ? 1 : 2;
@@ -81,7 +81,7 @@ int compilations_prove(const jmethodID *methods, size_t count, bool (*run)(void 
                        void *context)
 {
     bool never = jvm_property_has("java.vm.info", "interpreted");
-    int after = begin(methods, count) ? 0 : -1;
+    int after = compilations_begin(methods, count) ? 0 : -1;
     for (int i = 0; i < ROUNDS && after >= 0 && after < COMPILATIONS_AFTER; i++) {
         if (!run(context))
             after = -1;
@@ -90,6 +90,6 @@ int compilations_prove(const jmethodID *methods, size_t count, bool (*run)(void 
         else
             nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
     }
-    end();
+    compilations_end();
     return after;
 }

@@ -77,7 +77,7 @@ static bool draw(JNIEnv *jni, uint32_t hashes[HASH_WORDS])
 /* Tests that the JVM draws from the words written there; otherwise forgets the place. Finding the
  * words proves that they change like the generator's; only a draw after writing proves that they
  * are the generator's, and no copy. */
-static void prove(JNIEnv *jni)
+static void hash_state_prove(JNIEnv *jni)
 {
     jint drawn = 0;
     jthrowable of_program = exception_set_aside(jni);
@@ -122,7 +122,7 @@ void hash_state_find(JNIEnv *jni)
     memcpy((char *) jni - back, (const char *) before.words + sizeof before.words - back,
            sizeof(struct hash_words));
     atomic_store(&distance, back);
-    prove(jni);
+    hash_state_prove(jni);
 }
 
 /* The seeds only have to differ between threads; no seed may make all words zero. */

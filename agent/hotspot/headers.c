@@ -143,7 +143,7 @@ static bool find_sizes(JNIEnv *jni, jclass element)
            sizes_are_as_said(jni, element, ELEMENT_SHIFTS, header_layout.references_shift);
 }
 
-static bool read_header(jobject object, uint64_t *class_word, uint32_t *length)
+static bool headers_read(jobject object, uint64_t *class_word, uint32_t *length)
 {
     unsigned char bytes[32];
     if (!peek(slot_word(object), bytes, sizeof bytes))
@@ -170,7 +170,7 @@ static bool headers_are_as_said(const jarray arrays[4], const jsize lengths[4])
     uint64_t words[4];
     for (int i = 0; i < 4; i++) {
         uint32_t length = 0;
-        if (arrays[i] == NULL || !read_header(arrays[i], &words[i], &length) ||
+        if (arrays[i] == NULL || !headers_read(arrays[i], &words[i], &length) ||
             length != (uint32_t) lengths[i])
             return false;
     }

@@ -37,7 +37,7 @@ static void JNICALL on_routine(jvmtiEnv *jvmti, const char *name, const void *ad
 }
 
 /* Uses a JVMTI environment of its own, so that the tracer's does not need this event. */
-static void ask(void)
+static void routines_ask(void)
 {
     jvmtiEnv *jvmti = NULL;
     jvmtiEventCallbacks callbacks;
@@ -56,7 +56,7 @@ static void ask(void)
  * variable when it compiles, so changing it changes what later code calls. It must be found exactly
  * once: with two, nothing says which of them is read. The load is atomic, since other threads of
  * the JVM change other words of that data meanwhile. */
-static void search(uintptr_t from, uintptr_t to)
+static void routines_search(uintptr_t from, uintptr_t to)
 {
     for (uintptr_t at = (from + 7) & ~(uintptr_t) 7; at + 8 <= to; at += 8) {
         _Atomic uintptr_t *word = (_Atomic uintptr_t *) at;
@@ -77,7 +77,7 @@ static int search_library(struct dl_phdr_info *library, size_t size, void *unuse
         const ElfW(Phdr) *part = &library->dlpi_phdr[i];
         uintptr_t start = library->dlpi_addr + part->p_vaddr;
         if (part->p_type == PT_LOAD && (part->p_flags & PF_W) != 0)
-            search(start, start + part->p_memsz);
+            routines_search(start, start + part->p_memsz);
     }
     return 1;
 }
@@ -93,7 +93,7 @@ bool routine_find(struct routine *routine)
 {
     if (HAS_ROUTINES && routine->address == 0) {
         wanted = routine;
-        ask();
+        routines_ask();
         if (routine->address != 0)
             dl_iterate_phdr(search_library, NULL);
         if (routine->places != 1)

@@ -21,7 +21,7 @@ static uint64_t exported(const char *name)
     return value != NULL ? *value : TABLE_END;
 }
 
-static const char *text_at(const char *entry, uint64_t offset)
+static const char *vm_structs_text_at(const char *entry, uint64_t offset)
 {
     const char *text;
     memcpy(&text, entry + offset, sizeof text);
@@ -32,26 +32,28 @@ static const char *text_at(const char *entry, uint64_t offset)
  * assumed: libjvm.so exports the size of entries and the places of their members, too. What a table
  * does not have is reported by name, and the technique that needs it is refused; nothing is guessed
  * from version numbers. */
-static const char *find_entry(const char *table, const char *stride_name, const char *first_name,
-                              const char *first, const char *second_name, const char *second)
+static const char *vm_structs_find_entry(const char *table, const char *stride_name,
+                                         const char *first_name, const char *first,
+                                         const char *second_name, const char *second)
 {
     const char *const *entries = dlsym(libjvm, table);
     uint64_t stride = exported(stride_name), at = exported(first_name);
     uint64_t second_at = second != NULL ? exported(second_name) : 0;
     if (entries == NULL || stride == TABLE_END || at == TABLE_END || second_at == TABLE_END)
         return NULL;
-    for (const char *entry = *entries; entry != NULL && text_at(entry, at) != NULL; entry += stride)
-        if (strcmp(text_at(entry, at), first) == 0 &&
-            (second == NULL || strcmp(text_at(entry, second_at), second) == 0))
+    for (const char *entry = *entries; entry != NULL && vm_structs_text_at(entry, at) != NULL;
+         entry += stride)
+        if (strcmp(vm_structs_text_at(entry, at), first) == 0 &&
+            (second == NULL || strcmp(vm_structs_text_at(entry, second_at), second) == 0))
             return entry;
     return NULL;
 }
 
-static const char *find_field(const char *type, const char *field)
+static const char *vm_structs_find_field(const char *type, const char *field)
 {
-    return find_entry("gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride",
-                      "gHotSpotVMStructEntryTypeNameOffset", type,
-                      "gHotSpotVMStructEntryFieldNameOffset", field);
+    return vm_structs_find_entry("gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride",
+                                 "gHotSpotVMStructEntryTypeNameOffset", type,
+                                 "gHotSpotVMStructEntryFieldNameOffset", field);
 }
 
 /* Reads the member of an entry that is at an exported offset. */
@@ -66,22 +68,23 @@ static bool read_member(const char *entry, const char *offset_name, void *out, s
 
 static bool field_offset(const char *type, const char *field, size_t *out)
 {
-    return read_member(find_field(type, field), "gHotSpotVMStructEntryOffsetOffset", out,
+    return read_member(vm_structs_find_field(type, field), "gHotSpotVMStructEntryOffsetOffset", out,
                        sizeof *out) &&
            *out < 1 << 16;
 }
 
 static bool static_field(const char *type, const char *field, const uintptr_t **out)
 {
-    return read_member(find_field(type, field), "gHotSpotVMStructEntryAddressOffset", out,
-                       sizeof *out) &&
+    return read_member(vm_structs_find_field(type, field), "gHotSpotVMStructEntryAddressOffset",
+                       out, sizeof *out) &&
            *out != NULL;
 }
 
 static bool type_size(const char *type, size_t *out)
 {
-    const char *entry = find_entry("gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride",
-                                   "gHotSpotVMTypeEntryTypeNameOffset", type, NULL, NULL);
+    const char *entry =
+        vm_structs_find_entry("gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride",
+                              "gHotSpotVMTypeEntryTypeNameOffset", type, NULL, NULL);
     return read_member(entry, "gHotSpotVMTypeEntrySizeOffset", out, sizeof *out);
 }
 
@@ -89,8 +92,8 @@ static bool int_constant(const char *name, int64_t *out)
 {
     int32_t value = 0;
     const char *entry =
-        find_entry("gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride",
-                   "gHotSpotVMIntConstantEntryNameOffset", name, NULL, NULL);
+        vm_structs_find_entry("gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride",
+                              "gHotSpotVMIntConstantEntryNameOffset", name, NULL, NULL);
     bool read = read_member(entry, "gHotSpotVMIntConstantEntryValueOffset", &value, sizeof value);
     *out = value;
     return read;
@@ -208,7 +211,7 @@ const struct vm_structs *vm_structs_get(const char **missing)
 }
 
 /* Reads fields of the archive's header, which exists if the JVM uses an archive. */
-static bool read_header(struct vm_archive *vm, uintptr_t info)
+static bool vm_structs_read_header(struct vm_archive *vm, uintptr_t info)
 {
     size_t header, vtables;
     if (info == 0 || !field_offset("FileMapInfo", "_header", &header) ||
@@ -238,7 +241,7 @@ bool vm_archive_get(struct vm_archive *vm)
     vm->base = *base;
     vm->top = *top;
     vm->object_class = *object;
-    return vm->base != 0 && read_header(vm, *info) &&
+    return vm->base != 0 && vm_structs_read_header(vm, *info) &&
            type_size("CDSFileMapRegion", &vm->region_size) &&
            field_offset("CDSFileMapRegion", "_mapped_base", &vm->region_base) &&
            field_offset("CDSFileMapRegion", "_used", &vm->region_used) &&

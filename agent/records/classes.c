@@ -329,7 +329,7 @@ static uint64_t loader_of_class(jclass mirror)
 }
 
 /* Returns a new entry for the class; 0: out of memory. The caller holds the class lock. */
-static uint64_t add_class(JNIEnv *jni, jclass mirror, const char *signature)
+static uint64_t classes_add_class(JNIEnv *jni, jclass mirror, const char *signature)
 {
     uint64_t index = named_add(&classes);
     struct named_object *class = named_at(&classes, index);
@@ -367,7 +367,7 @@ static uint64_t index_untagged(jclass mirror, bool stays_untagged)
     uint32_t hash = (uint32_t) text_hash_key(text_hash(signature));
     uint64_t index = find_untagged(jni, hash, mirror);
     if (index == 0)
-        index = add_class(jni, mirror, signature);
+        index = classes_add_class(jni, mirror, signature);
     jvm_free(signature);
     struct named_object *class = named_at(&classes, index);
     if (class != NULL && !stays_untagged)
@@ -392,7 +392,7 @@ static jlong tag_class(jclass mirror)
 }
 
 /* Records the class. It existed before only if the clock still stands at the session's start. */
-static void put_class(struct session *session, uint64_t number, bool existing)
+static void classes_put_class(struct session *session, uint64_t number, bool existing)
 {
     uint64_t stamp = thread_stamp(session, session->global);
     bool before = existing && stamp == session->stamps.first;
@@ -409,7 +409,8 @@ static void put_class(struct session *session, uint64_t number, bool existing)
  * records with it, and the definition must be committed before them: take_all_full() of
  * session_drain.c relies on that. The number is taken under `global_lock`, so definitions are in
  * the stream in the order of their numbers. */
-static uint64_t define_class(struct session *session, struct named_object *class, bool existing)
+static uint64_t classes_define_class(struct session *session, struct named_object *class,
+                                     bool existing)
 {
     size_t text_words = (class->name_length + 7) / 8, count = 3 + text_words;
     uint64_t *words = calloc(count, sizeof *words);
@@ -427,7 +428,7 @@ static uint64_t define_class(struct session *session, struct named_object *class
     }
     words[0] = live_word(STEP_LIVE_DEFINE_CLASS, number);
     global_write(session, words, count, 0);
-    put_class(session, number, existing);
+    classes_put_class(session, number, existing);
     pthread_mutex_unlock(&session->global_lock);
     free(words);
     atomic_store_explicit(&class->session_number, session->number << NUMBER_BITS | number,
@@ -480,7 +481,7 @@ static struct named_object *named_tagged(jclass class)
 static uint64_t number_named(struct session *session, struct named_object *class, bool existing)
 {
     uint64_t number = class != NULL ? number_in(session, class) : 0;
-    return class != NULL && number == 0 ? define_class(session, class, existing) : number;
+    return class != NULL && number == 0 ? classes_define_class(session, class, existing) : number;
 }
 
 /* `name`: NULL, or set to the name, valid as long as the class is loaded. */

@@ -43,9 +43,9 @@ static void add_text(struct method_key *key, const char *text, size_t length)
     }
 }
 
-static struct method_key key_of(const char *class_name, size_t class_length,
-                                const char *method_name, const char *descriptor,
-                                uint32_t code_bytes)
+static struct method_key code_places_key_of(const char *class_name, size_t class_length,
+                                            const char *method_name, const char *descriptor,
+                                            uint32_t code_bytes)
 {
     struct method_key key = {1, 2};
     add_text(&key, class_name, class_length);
@@ -57,7 +57,7 @@ static struct method_key key_of(const char *class_name, size_t class_length,
 }
 
 /* The caller holds the lock. */
-static struct method_places *find(struct method_key key)
+static struct method_places *code_places_find(struct method_key key)
 {
     uint32_t item;
     STEP_INDEX_EACH (&table.index, (uint32_t) key.low, item)
@@ -95,10 +95,10 @@ static bool add(struct method_key key, const uint8_t *bytes, size_t size)
 void code_places_add(const char *class_name, const char *method_name, const char *descriptor,
                      uint32_t code_bytes, const uint8_t *bytes, size_t size)
 {
-    struct method_key key = key_of(class_name, strlen(class_name), method_name, descriptor,
-                                   bytes != NULL ? code_bytes : 0);
+    struct method_key key = code_places_key_of(class_name, strlen(class_name), method_name,
+                                               descriptor, bytes != NULL ? code_bytes : 0);
     pthread_mutex_lock(&table.lock);
-    struct method_places *known = find(key);
+    struct method_places *known = code_places_find(key);
     if (known == NULL)
         table.full |= !add(key, bytes, size);
     else if (known->bytes != NULL &&
@@ -147,16 +147,18 @@ static jlocation place_in(const struct method_places *places, jlocation location
     return found;
 }
 
-static jlocation look_up(const char *class_name, size_t class_length, const char *method_name,
-                         const char *descriptor, uint32_t code_bytes, jlocation location,
-                         bool makes)
+static jlocation code_places_look_up(const char *class_name, size_t class_length,
+                                     const char *method_name, const char *descriptor,
+                                     uint32_t code_bytes, jlocation location, bool makes)
 {
-    struct method_key key = key_of(class_name, class_length, method_name, descriptor, code_bytes);
-    struct method_key any = key_of(class_name, class_length, method_name, descriptor, 0);
+    struct method_key key =
+        code_places_key_of(class_name, class_length, method_name, descriptor, code_bytes);
+    struct method_key any =
+        code_places_key_of(class_name, class_length, method_name, descriptor, 0);
     pthread_mutex_lock(&table.lock);
-    const struct method_places *places = find(key);
+    const struct method_places *places = code_places_find(key);
     bool unknown = places != NULL ? places->bytes == NULL : table.full;
-    unknown = unknown || find(any) != NULL;
+    unknown = unknown || code_places_find(any) != NULL;
     jlocation place = unknown ? -1 : places != NULL ? place_in(places, location, makes) : location;
     pthread_mutex_unlock(&table.lock);
     return place;
@@ -167,8 +169,8 @@ static jlocation place_by_names(const char *signature, const char *method_name,
                                 const char *descriptor, uint32_t code_bytes, jlocation location,
                                 bool makes)
 {
-    return look_up(signature + 1, strcspn(signature + 1, ";."), method_name, descriptor, code_bytes,
-                   location, makes);
+    return code_places_look_up(signature + 1, strcspn(signature + 1, ";."), method_name, descriptor,
+                               code_bytes, location, makes);
 }
 
 jlocation code_place_of(jmethodID method, jlocation location, bool makes)

@@ -147,8 +147,8 @@ uint64_t global_define(struct session *session, _Atomic uint64_t *count, uint64_
 #define HEAD_WORDS 3u
 
 /* `words` has room for the head. */
-static void put_fact(struct session *session, enum step_live_fact fact, uint64_t *words,
-                     size_t payload_bytes)
+static void global_stream_put_fact(struct session *session, enum step_live_fact fact,
+                                   uint64_t *words, size_t payload_bytes)
 {
     words[1] = fact;
     words[2] = payload_bytes;
@@ -181,7 +181,7 @@ struct fact *fact_not_probed(const char *class_name, const char *method_name,
 void fact_put(struct session *session, struct fact *fact)
 {
     if (session != NULL && fact != NULL)
-        put_fact(session, STEP_LIVE_NOT_PROBED, fact->words, fact->payload_bytes);
+        global_stream_put_fact(session, STEP_LIVE_NOT_PROBED, fact->words, fact->payload_bytes);
     free(fact);
 }
 
@@ -193,5 +193,5 @@ void fact_method_count(struct session *session, uint64_t method, const struct me
         totals->exceptions,
         totals->inclusive_ns,
         totals->exclusive_ns};
-    put_fact(session, STEP_LIVE_METHOD_COUNT, words, STEP_LIVE_METHOD_COUNT_BYTES);
+    global_stream_put_fact(session, STEP_LIVE_METHOD_COUNT, words, STEP_LIVE_METHOD_COUNT_BYTES);
 }

@@ -32,7 +32,7 @@ static void wait_for_holds(void)
 /* The caller holds the lock. `pauses` is a count, because announcements may be nested
  * (collections.h): the end of the inner one must not allow holds while the outer one still moves
  * objects. */
-static void publish(void)
+static void hold_publish(void)
 {
     atomic_store(&holds_refused, !state.allowed || state.forbidden || state.pauses != 0);
 }
@@ -43,7 +43,7 @@ void holds_allow(bool allowed)
     state.allowed = allowed;
     if (allowed)
         atomic_fetch_add(&tracer.collections_begun, 1);
-    publish();
+    hold_publish();
     pthread_mutex_unlock(&state.lock);
     if (!allowed)
         wait_for_holds();
@@ -53,7 +53,7 @@ void holds_forbid(void)
 {
     pthread_mutex_lock(&state.lock);
     state.forbidden = true;
-    publish();
+    hold_publish();
     pthread_mutex_unlock(&state.lock);
 }
 
@@ -87,6 +87,6 @@ void holds_go_on(void)
     pthread_mutex_lock(&state.lock);
     if (state.pauses != 0)
         state.pauses--;
-    publish();
+    hold_publish();
     pthread_mutex_unlock(&state.lock);
 }

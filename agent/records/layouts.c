@@ -69,7 +69,7 @@ struct fields {
     size_t length, capacity;
 };
 
-static bool add_field(void *context, jclass class, struct class_field *field)
+static bool layouts_add_field(void *context, jclass class, struct class_field *field)
 {
     struct fields *fields = context;
     size_t length = strlen(field->descriptor), need = fields->length + length + 1;
@@ -93,7 +93,7 @@ static jclass define_one(struct session *session, JNIEnv *jni, jclass mirror, ui
     jclass above = (*jni)->GetSuperclass(jni, mirror);
     *super = above != NULL ? class_number(session, above) : 0;
     struct fields fields = {.text = NULL};
-    if (class_each_field(mirror, add_field, &fields) && (above == NULL || *super != 0))
+    if (class_each_field(mirror, layouts_add_field, &fields) && (above == NULL || *super != 0))
         global_define(session, &layouts.count, class, STEP_LIVE_IS_LAYOUT | *super,
                       fields.text != NULL ? fields.text : "", "");
     free(fields.text);

@@ -14,7 +14,7 @@
 static struct call_stack *all_stacks;
 static pthread_mutex_t stacks_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct count_cell *add_page(struct call_counts *counts, size_t page)
+static struct count_cell *method_counts_add_page(struct call_counts *counts, size_t page)
 {
     if (page >= counts->page_count) {
         struct count_cell **grown =
@@ -34,7 +34,8 @@ static inline struct count_cell *cell_of(struct call_counts *counts, uint64_t me
     if (__builtin_expect(known != NULL, 1))
         return known;
     struct count_cell *cells =
-        method < METHOD_LIMIT ? add_page(counts, (size_t) (method / COUNT_PAGE_CELLS)) : NULL;
+        method < METHOD_LIMIT ? method_counts_add_page(counts, (size_t) (method / COUNT_PAGE_CELLS))
+                              : NULL;
     return cells != NULL ? &cells[method % COUNT_PAGE_CELLS] : NULL;
 }
 

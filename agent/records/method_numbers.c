@@ -69,7 +69,8 @@ static bool is_in_between(jmethodID method)
 }
 
 /* The JVM adds a suffix to a hidden class's name in the class file. */
-static uint32_t hash_name(const char *class_name, const char *method_name, const char *descriptor)
+static uint32_t method_numbers_hash_name(const char *class_name, const char *method_name,
+                                         const char *descriptor)
 {
     uint64_t hash = text_hash_more(TEXT_HASH_START, class_name, strcspn(class_name, ".+;"));
     hash = text_hash_more(hash, "", 1);
@@ -84,7 +85,7 @@ void method_name_number(uint32_t number, const char *class_name, const char *met
     struct method_page *page = method_page_of(number);
     if (page != NULL)
         atomic_store(&page->names[number % METHOD_PAGE_NUMBERS],
-                     hash_name(class_name, method_name, descriptor));
+                     method_numbers_hash_name(class_name, method_name, descriptor));
 }
 
 static char *signature_of_class(jmethodID method)
@@ -104,7 +105,7 @@ static bool is_called(jmethodID method, uint32_t wanted)
     bool is_it = class != NULL &&
                  (*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, &descriptor, NULL) ==
                      JVMTI_ERROR_NONE &&
-                 hash_name(class + 1, name, descriptor) == wanted;
+                 method_numbers_hash_name(class + 1, name, descriptor) == wanted;
     jvm_free(class);
     jvm_free(name);
     jvm_free(descriptor);

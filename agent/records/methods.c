@@ -28,7 +28,7 @@ static size_t method_hash(const void *key)
     return (size_t) (step_hash((uintptr_t) key) >> 20);
 }
 
-static struct method_entry *find_entry(struct method_table *table, const void *key)
+static struct method_entry *methods_find_entry(struct method_table *table, const void *key)
 {
     if (table == NULL)
         return NULL;
@@ -155,8 +155,8 @@ static void describe_method(struct session *session, struct method_entry *entry,
 }
 
 /* Other threads read the entry without a lock. */
-static void publish(struct method_entry *entry, const struct method_entry *fresh,
-                    const struct session *session)
+static void methods_publish(struct method_entry *entry, const struct method_entry *fresh,
+                            const struct session *session)
 {
     entry->id = fresh->id;
     entry->is_static = fresh->is_static;
@@ -177,22 +177,22 @@ static void publish(struct method_entry *entry, const struct method_entry *fresh
 const struct method_entry *method_lookup(struct session *session, jmethodID method)
 {
     struct method_entry *entry =
-        find_entry(atomic_load_explicit(&methods, memory_order_acquire), method);
+        methods_find_entry(atomic_load_explicit(&methods, memory_order_acquire), method);
     if (entry != NULL && method_is_of(entry, session))
         return entry;
     struct method_entry fresh = {.key = method};
     describe_method(session, &fresh, method);
     pthread_mutex_lock(&method_lock);
-    entry = find_entry(atomic_load(&methods), method);
+    entry = methods_find_entry(atomic_load(&methods), method);
     if (entry == NULL || !method_is_of(entry, session)) {
         struct method_table *table = method_table_grown();
         if (entry == NULL && table != NULL &&
             (entry = memory_counted(MEMORY_TABLES, calloc(1, sizeof *entry))) != NULL) {
             entry->key = method;
-            publish(entry, &fresh, session);
+            methods_publish(entry, &fresh, session);
             method_insert(table, entry);
         } else if (entry != NULL) {
-            publish(entry, &fresh, session);
+            methods_publish(entry, &fresh, session);
         }
     }
     pthread_mutex_unlock(&method_lock);

@@ -62,7 +62,7 @@ static void begin_in(struct session *session, struct os_thread *os, const struct
 }
 
 /* Returns the place of the innermost plus one; 0: there is none. */
-static size_t find(const struct phase_list *list, uint32_t key, uint64_t name)
+static size_t phases_find(const struct phase_list *list, uint32_t key, uint64_t name)
 {
     size_t found = list->count;
     while (found > 0 &&
@@ -113,7 +113,7 @@ static void end_of_program(struct session *session, struct os_thread *os,
     struct phase_list *list = lock_program(session);
     if (list == NULL)
         return;
-    size_t found = find(list, key, name);
+    size_t found = phases_find(list, key, name);
     if (found != 0 && put_mark(session, os, java, list->open[found - 1].name, found,
                                STEP_LIVE_PHASE_ENDS | STEP_LIVE_PHASE_OF_PROGRAM)) {
         memmove(&list->open[found - 1], &list->open[found],
@@ -148,7 +148,7 @@ void phase_end(struct session *session, struct os_thread *os, enum phase_scope s
         end_of_program(session, os, java, key, name);
         return;
     }
-    size_t found = find(&java->phases, key, name);
+    size_t found = phases_find(&java->phases, key, name);
     if (found != 0)
         end_down_to(session, os, java, found - 1);
 }
@@ -156,7 +156,7 @@ void phase_end(struct session *session, struct os_thread *os, enum phase_scope s
 void phase_caught(struct session *session, struct os_thread *os, uint32_t key)
 {
     struct java_thread *java = thread_known(session, os);
-    size_t at = java != NULL ? find(&java->phases, key, 0) : 0;
+    size_t at = java != NULL ? phases_find(&java->phases, key, 0) : 0;
     if (at == 0)
         return;
     while (at < java->phases.count && java->phases.open[at].key == PHASE_BY_NAME)

@@ -26,7 +26,7 @@ static void take_threads(struct session *session, JNIEnv *jni)
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) threads);
 }
 
-static void take_class(void *context, JNIEnv *jni, jclass class)
+static void snapshot_take_class(void *context, JNIEnv *jni, jclass class)
 {
     struct session *session = context;
     class_loaded(session, class, true);
@@ -109,7 +109,7 @@ static void take_objects(struct session *session, struct os_thread *os, JNIEnv *
         live_stand_still(stream, false);
         if (walk.unknown_classes == 0)
             break;
-        class_each_loaded(jni, take_class, session);
+        class_each_loaded(jni, snapshot_take_class, session);
     }
 }
 
@@ -131,7 +131,7 @@ void snapshot_take(struct session *session, JNIEnv *jni)
     if ((session->options.events & TRACED_THREAD) != 0)
         take_threads(session, jni);
     if ((session->options.events & TRACED_CLASS) != 0)
-        class_each_loaded(jni, take_class, session);
+        class_each_loaded(jni, snapshot_take_class, session);
     if ((session->options.events & TRACED_ALLOC) != 0) {
         if (needs_collection(session))
             (*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti);

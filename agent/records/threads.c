@@ -25,7 +25,7 @@ struct description {
     uint64_t flags;
 };
 
-static void describe(struct description *of, jthread thread)
+static void threads_describe(struct description *of, jthread thread)
 {
     JNIEnv *jni = jvm_jni();
     jvmtiThreadInfo info;
@@ -53,7 +53,7 @@ static void thread_define(struct session *session, jthread thread, struct java_t
 {
     uint64_t nameless[HEAD_WORDS] = {0};
     struct description of = {.flags = known->is_virtual ? THREAD_VIRTUAL : 0};
-    describe(&of, thread);
+    threads_describe(&of, thread);
     uint64_t *words = of.words != NULL ? of.words : nameless;
     pthread_mutex_lock(&session->global_lock);
     known->id = atomic_fetch_add(&session->thread_count, 1) + 1;

@@ -89,7 +89,7 @@ static bool offsets_follow(JNIEnv *jni)
 }
 
 /* An id has two bits beside the offset, and three in JVMs that have value classes. */
-static bool prove(JNIEnv *jni)
+static bool field_places_prove(JNIEnv *jni)
 {
     for (places.id_bits = 2; places.id_bits <= 3; places.id_bits++)
         if (offsets_follow(jni))
@@ -108,7 +108,7 @@ void field_places_begin(JNIEnv *jni)
     places.proven = false;
     if (!internal_is_allowed(INTERNAL_FIELDS))
         return;
-    places.proven = prove(jni);
+    places.proven = field_places_prove(jni);
     internal_settled(INTERNAL_FIELDS,
                      places.proven ? NULL : "identifiers of fields are made in another way");
 }
@@ -168,7 +168,7 @@ static uint64_t static_field_at(struct session *session, JNIEnv *jni, jclass cla
     return same ? field_number_of_id(session, jni, class, field) : 0;
 }
 
-static bool is_class(JNIEnv *jni, jobject object)
+static bool field_places_is_class(JNIEnv *jni, jobject object)
 {
     jclass class = (*jni)->GetObjectClass(jni, object);
     const char *name = class_name_of_tag(jvm_tag(class));
@@ -176,11 +176,11 @@ static bool is_class(JNIEnv *jni, jobject object)
     return name != NULL && strcmp(name, "java/lang/Class") == 0;
 }
 
-static struct field_place find_field(struct session *session, JNIEnv *jni, jobject holder,
-                                     uint64_t offset, jobject value)
+static struct field_place field_places_find(struct session *session, JNIEnv *jni, jobject holder,
+                                            uint64_t offset, jobject value)
 {
     struct field_place place = {PLACE_FIELD, instance_field_at(session, jni, holder, offset)};
-    if (place.number == 0 && is_class(jni, holder)) {
+    if (place.number == 0 && field_places_is_class(jni, holder)) {
         place.kind = PLACE_STATIC;
         place.number = static_field_at(session, jni, holder, offset, value);
     }
@@ -214,8 +214,8 @@ static bool recall(const struct session *session, uint64_t class, uint64_t offse
     return found;
 }
 
-static void keep(const struct session *session, uint64_t class, uint64_t offset,
-                 struct field_place place)
+static void field_places_keep(const struct session *session, uint64_t class, uint64_t offset,
+                              struct field_place place)
 {
     pthread_mutex_lock(&places.lock);
     *known_at(class, offset) = (struct known_place){class, offset, session->number, place};
@@ -237,8 +237,8 @@ struct field_place field_at(struct session *session, struct os_thread *os, JNIEn
         recall(session, class->number, (uint64_t) offset, &place))
         return place;
     uint64_t number = class->number;
-    place = find_field(session, jni, holder, (uint64_t) offset, value);
+    place = field_places_find(session, jni, holder, (uint64_t) offset, value);
     if (place.kind == PLACE_FIELD)
-        keep(session, number, (uint64_t) offset, place);
+        field_places_keep(session, number, (uint64_t) offset, place);
     return place;
 }

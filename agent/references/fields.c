@@ -180,8 +180,8 @@ static jclass class_seen(JNIEnv *jni, const char *owner)
     return found == caller ? NULL : found;
 }
 
-static uint64_t look_up(struct session *session, JNIEnv *jni, const struct field_site *site,
-                        jobject holder)
+static uint64_t fields_look_up(struct session *session, JNIEnv *jni, const struct field_site *site,
+                               jobject holder)
 {
     uint64_t number = 0;
     jclass class =
@@ -199,12 +199,13 @@ static uint64_t look_up(struct session *session, JNIEnv *jni, const struct field
     return number;
 }
 
-static uint64_t find(struct session *session, JNIEnv *jni, struct field_site *site, jobject holder)
+static uint64_t fields_find(struct session *session, JNIEnv *jni, struct field_site *site,
+                            jobject holder)
 {
     uint64_t tries = atomic_load(&site->tries), mine = session->number << FIELD_SESSION_SHIFT;
     if (tries - mine >= TRIES && tries >> FIELD_SESSION_SHIFT == session->number)
         return 0;
-    uint64_t number = look_up(session, jni, site, holder);
+    uint64_t number = fields_look_up(session, jni, site, holder);
     if (number != 0)
         atomic_store(&site->known, mine | number);
     else
@@ -221,5 +222,5 @@ uint64_t field_of_number(struct session *session, JNIEnv *jni, uint32_t number, 
     uint64_t known = atomic_load_explicit(&site->known, memory_order_relaxed);
     if (__builtin_expect(known >> FIELD_SESSION_SHIFT == session->number, 1))
         return known & ((UINT64_C(1) << FIELD_SESSION_SHIFT) - 1);
-    return find(session, jni, site, holder);
+    return fields_find(session, jni, site, holder);
 }

@@ -46,7 +46,7 @@ static struct graph_class *class_at(struct graph_fields *all, uint64_t number)
     return &all->classes[number];
 }
 
-static bool add_field(void *context, jclass class, struct class_field *field)
+static bool graph_fields_add(void *context, jclass class, struct class_field *field)
 {
     struct graph_fields *all = context;
     (void) class;
@@ -115,7 +115,7 @@ static uint32_t interface_fields(JNIEnv *jni, jclass class)
 }
 
 /* A class that is not linked has no objects. */
-static void add_class(void *context, JNIEnv *jni, jclass class)
+static void graph_fields_add_class(void *context, JNIEnv *jni, jclass class)
 {
     struct graph_fields *all = context;
     jint status = class_status(class);
@@ -131,7 +131,7 @@ static void add_class(void *context, JNIEnv *jni, jclass class)
                                 .interface_fields = interface_fields(jni, class),
                                 .first = (uint32_t) all->count};
     (*jni)->DeleteLocalRef(jni, super);
-    if (!class_each_field(class, add_field, all))
+    if (!class_each_field(class, graph_fields_add, all))
         return;
     found.count = (uint32_t) all->count - found.first;
     struct graph_class *place = class_at(all, number);
@@ -146,7 +146,7 @@ struct graph_fields *graph_fields_create(struct session *session, JNIEnv *jni)
     if (all == NULL)
         return NULL;
     all->session = session;
-    if (class_each_loaded(jni, add_class, all) && !all->failed)
+    if (class_each_loaded(jni, graph_fields_add_class, all) && !all->failed)
         return all;
     graph_fields_destroy(all);
     return NULL;

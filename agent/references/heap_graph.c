@@ -109,27 +109,27 @@ static jint JNICALL on_tagged(jlong class_tag, jlong size, jlong *tag, jint leng
 
 /* ---- records ---- */
 
-static void put(struct walk *walk, enum step_live_reference kind, uint64_t first, uint64_t second,
-                uint64_t number, uint64_t more)
+static void heap_walk_put(struct walk *walk, enum step_live_reference kind, uint64_t first,
+                          uint64_t second, uint64_t number, uint64_t more)
 {
     walk->unknown += !write_reference(walk->session, walk->stream, walk->thread, walk->stamp, kind,
                                       (const uint64_t[2]){first, second}, number, more);
 }
 
 /* At the first callback the program stands still. */
-static void begin(struct walk *walk)
+static void heap_walk_begin(struct walk *walk)
 {
     if (walk->stamp != 0)
         return;
     walk->stamp = thread_stamp(walk->session, walk->stream);
-    put(walk, STEP_LIVE_SNAPSHOT, walk->number, walk->reason, 0, 0);
+    heap_walk_put(walk, STEP_LIVE_SNAPSHOT, walk->number, walk->reason, 0, 0);
 }
 
 static void put_edge(struct walk *walk, enum step_live_reference kind, uint64_t holder,
                      uint64_t target, uint64_t number)
 {
     walk->references++;
-    put(walk, kind, holder, target, number, 0);
+    heap_walk_put(walk, kind, holder, target, number, 0);
 }
 
 static void keep_root(struct walk *walk, const struct graph_root *root)
@@ -160,8 +160,8 @@ static void take_root(struct walk *walk, jvmtiHeapReferenceKind kind,
 
 /* Returns true for the agent's own local references. The walk continues from them, but they are not
  * the program's. */
-static bool is_own(const struct walk *walk, jvmtiHeapReferenceKind kind,
-                   const jvmtiHeapReferenceInfo *info)
+static bool heap_walk_is_own(const struct walk *walk, jvmtiHeapReferenceKind kind,
+                             const jvmtiHeapReferenceInfo *info)
 {
     return kind == JVMTI_HEAP_REFERENCE_JNI_LOCAL && info->jni_local.depth == 0 &&
            walk->own_tag != 0 && info->jni_local.thread_tag == walk->own_tag;
@@ -199,8 +199,8 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
 {
     struct walk *walk = data;
     (void) class_tag, (void) size, (void) length;
-    begin(walk);
-    if (kind == JVMTI_HEAP_REFERENCE_CLASS || is_own(walk, kind, info))
+    heap_walk_begin(walk);
+    if (kind == JVMTI_HEAP_REFERENCE_CLASS || heap_walk_is_own(walk, kind, info))
         return JVMTI_VISIT_OBJECTS;
     bool is_static = kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD;
     uint64_t target = id_of_tag(walk, tag), holder = is_static ? 0 : id_of_tag(walk, referrer_tag);
@@ -277,14 +277,14 @@ static void put_class_field(void *context, jobject holder, uint64_t field, jobje
 /* ---- the walk ---- */
 
 /* Called after the walk, since it asks the JVM about methods. */
-static void put_roots(struct walk *walk)
+static void heap_walk_put_roots(struct walk *walk)
 {
     for (size_t i = 0; i < walk->root_count; i++) {
         const struct graph_root *root = &walk->roots[i];
         const struct method_entry *method =
             root->method != NULL ? method_lookup(walk->session, root->method) : NULL;
-        put(walk, STEP_LIVE_ROOT, thread_of_object(walk, root->thread_object), root->target,
-            root->kind | root->depth << 8, method != NULL ? method->id : 0);
+        heap_walk_put(walk, STEP_LIVE_ROOT, thread_of_object(walk, root->thread_object),
+                      root->target, root->kind | root->depth << 8, method != NULL ? method->id : 0);
     }
 }
 
@@ -293,7 +293,7 @@ static void put_roots(struct walk *walk)
  * otherwise stop the program for good. Roots are written after the walk: their methods are names
  * that only the JVM has, and it must not be asked from the callback. The tags of the walk are
  * removed at the end by one more walk, over tagged objects only. */
-static void follow(struct walk *walk)
+static void heap_walk_follow(struct walk *walk)
 {
     jvmtiHeapCallbacks callbacks;
     memset(&callbacks, 0, sizeof callbacks);
@@ -304,12 +304,12 @@ static void follow(struct walk *walk)
     live_stand_still(walk->stream, false);
     if (code != JVMTI_ERROR_NONE)
         log_message("a snapshot is not complete: JVMTI error %d", (int) code);
-    begin(walk);
+    heap_walk_begin(walk);
     walk->unknown += mirror_fields_each(walk->mirror_fields, put_class_field, walk);
-    put_roots(walk);
+    heap_walk_put_roots(walk);
     heap_each_object(JVMTI_HEAP_FILTER_UNTAGGED, NULL, on_tagged, walk); /* untags them */
-    put(walk, STEP_LIVE_SNAPSHOT_END, walk->objects, walk->references, walk->root_count,
-        walk->unknown | walk->number << STEP_LIVE_REFERENCE_ID_BITS);
+    heap_walk_put(walk, STEP_LIVE_SNAPSHOT_END, walk->objects, walk->references, walk->root_count,
+                  walk->unknown | walk->number << STEP_LIVE_REFERENCE_ID_BITS);
 }
 
 /* ---- how long it will take ---- */
@@ -354,7 +354,7 @@ static bool is_too_slow(struct walk *walk, uint64_t used_bytes)
  * tagging find what was allocated during the first; objects that are allocated after the second
  * have no tag and are counted as unknown. The values of Class's fields are held by references
  * before the walk, since JVMTI's walk does not report them. */
-static void take(struct walk *walk)
+static void heap_walk_take(struct walk *walk)
 {
     uint64_t begun_ns = clock_monotonic_ns();
     struct java_thread *java = thread_current(walk->session, walk->os, NULL);
@@ -370,7 +370,7 @@ static void take(struct walk *walk)
         reaper_visit(walk->session, tag_object, walk);
     name_threads(walk);
     mark_own_thread(walk);
-    follow(walk);
+    heap_walk_follow(walk);
     hash_state_leave();
     walk->session->references.snapshot_ns = clock_monotonic_ns() - begun_ns;
 }
@@ -400,7 +400,7 @@ bool heap_graph_take(JNIEnv *jni, enum step_live_snapshot reason)
                 stamps_are_times(walk.session); /* without times the order of events before it is
                                                  * unknown */
         if (taken && !is_too_slow(&walk, used_bytes))
-            take(&walk);
+            heap_walk_take(&walk);
         mirror_fields_release(walk.mirror_fields);
         probe_leave(walk.os);
     }

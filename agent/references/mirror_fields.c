@@ -38,24 +38,24 @@ struct mirror_fields {
     size_t frames, frame_used;
 };
 
-static bool is_class(const char *signature)
+static bool mirror_fields_is_class(const char *signature)
 {
     return strcmp(signature, CLASS) == 0;
 }
 
 bool class_field_has(JNIEnv *jni, const char *descriptor, jobject value)
 {
-    if (!is_class(descriptor))
+    if (!mirror_fields_is_class(descriptor))
         return true;
     jclass class = (*jni)->GetObjectClass(jni, value);
-    bool has = class_passes(class, is_class);
+    bool has = class_passes(class, mirror_fields_is_class);
     (*jni)->DeleteLocalRef(jni, class);
     return has;
 }
 
 /* ---- the fields of Class ---- */
 
-static bool add_field(void *context, jclass class, struct class_field *field)
+static bool mirror_fields_add(void *context, jclass class, struct class_field *field)
 {
     struct mirror_fields *held = context;
     if (held->field_count == FIELDS_MOST)
@@ -75,7 +75,7 @@ static bool add_field(void *context, jclass class, struct class_field *field)
 /* Makes room for the references of one more class. PushLocalFrame() fails only if there is no
  * memory, and throws nothing. A frame must not have more references than it was made for: the JVM
  * would allow it, but -Xcheck:jni warns. */
-static bool make_room(struct mirror_fields *held)
+static bool mirror_fields_make_room(struct mirror_fields *held)
 {
     if (held->frames > 0 && held->frame_used + 2 * FIELDS_MOST < FRAME_REFERENCES)
         return true;
@@ -86,8 +86,8 @@ static bool make_room(struct mirror_fields *held)
     return true;
 }
 
-static bool keep(struct mirror_fields *held, jobject holder, const struct held_field *field,
-                 jobject value)
+static bool mirror_fields_keep(struct mirror_fields *held, jobject holder,
+                               const struct held_field *field, jobject value)
 {
     if (!STEP_MAKE_ROOM(held->values, held->capacity, held->count + 1))
         return false;
@@ -96,7 +96,7 @@ static bool keep(struct mirror_fields *held, jobject holder, const struct held_f
     return true;
 }
 
-static jobject value_of(JNIEnv *jni, jobject holder, const struct held_field *field)
+static jobject mirror_fields_value_of(JNIEnv *jni, jobject holder, const struct held_field *field)
 {
     jobject value = (*jni)->GetObjectField(jni, holder, field->id);
     if (value == NULL || class_field_has(jni, field->descriptor, value))
@@ -107,13 +107,14 @@ static jobject value_of(JNIEnv *jni, jobject holder, const struct held_field *fi
 
 static bool hold_class(struct mirror_fields *held, jobject class)
 {
-    jobject holder = make_room(held) ? (*held->jni)->NewLocalRef(held->jni, class) : NULL;
+    jobject holder =
+        mirror_fields_make_room(held) ? (*held->jni)->NewLocalRef(held->jni, class) : NULL;
     if (holder == NULL)
         return false;
     held->frame_used++;
     for (size_t i = 0; i < held->field_count; i++) {
-        jobject value = value_of(held->jni, holder, &held->fields[i]);
-        if (value != NULL && !keep(held, holder, &held->fields[i], value))
+        jobject value = mirror_fields_value_of(held->jni, holder, &held->fields[i]);
+        if (value != NULL && !mirror_fields_keep(held, holder, &held->fields[i], value))
             return false;
     }
     return true;
@@ -138,7 +139,7 @@ static bool is_wrapper(jclass class)
 static bool hold_primitive(void *context, jclass wrapper, struct class_field *field)
 {
     struct mirror_fields *held = context;
-    if (strcmp(field->name, "TYPE") != 0 || !is_class(field->descriptor))
+    if (strcmp(field->name, "TYPE") != 0 || !mirror_fields_is_class(field->descriptor))
         return true;
     jobject class = (*held->jni)->GetStaticObjectField(held->jni, wrapper, field->id);
     held->failed = held->failed || (class != NULL && !hold_class(held, class));
@@ -151,7 +152,7 @@ static void hold_loaded(void *context, JNIEnv *jni, jclass class)
     struct mirror_fields *held = context;
     if (held->field_count == 0) {
         jclass of_class = (*jni)->GetObjectClass(jni, class);
-        class_each_field(of_class, add_field, held);
+        class_each_field(of_class, mirror_fields_add, held);
         (*jni)->DeleteLocalRef(jni, of_class);
     }
     held->failed = held->failed || !hold_class(held, class);
@@ -181,7 +182,7 @@ uint64_t mirror_fields_each(const struct mirror_fields *held, mirror_field_taker
     uint64_t changed = 0;
     for (size_t i = 0; i < held->count; i++) {
         const struct held_value *at = &held->values[i];
-        jobject now = value_of(jni, at->holder, at->field);
+        jobject now = mirror_fields_value_of(jni, at->holder, at->field);
         changed += !(*jni)->IsSameObject(jni, at->value, now);
         if (now != NULL)
             take(context, at->holder, at->field->number, now);

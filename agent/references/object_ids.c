@@ -17,7 +17,8 @@ void object_ids_at_first_sight(first_sight_hook *hook)
 }
 
 /* Returns 0 if the id is unknown. */
-static inline uint64_t find(const struct session *session, struct os_thread *os, jobject object)
+static inline uint64_t object_ids_find(const struct session *session, struct os_thread *os,
+                                       jobject object)
 {
     if (!session->holds || !hold_begin(os))
         return 0;
@@ -63,7 +64,7 @@ uint64_t object_id_of(struct session *session, struct os_thread *os, struct live
 {
     if (object == NULL)
         return 0;
-    uint64_t id = find(session, os, object);
+    uint64_t id = object_ids_find(session, os, object);
     if (__builtin_expect(id != 0, 1))
         return id;
     bool is_new = false;

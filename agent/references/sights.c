@@ -94,7 +94,7 @@ bool sights_possible(void)
     return false;
 }
 
-static jclass define_class(JNIEnv *jni)
+static jclass sights_define_class(JNIEnv *jni)
 {
     size_t size = 0;
     uint8_t *bytes = sight_class_file(&size);
@@ -169,7 +169,7 @@ static bool is_proven(JNIEnv *jni, jobject sight, jmethodID show)
 static bool make(JNIEnv *jni, jclass probes)
 {
     jthrowable of_program = exception_set_aside(jni);
-    jclass class = define_class(jni);
+    jclass class = sights_define_class(jni);
     jmethodID show =
         class != NULL ? (*jni)->GetMethodID(jni, class, SIGHT_METHOD, SIGHT_DESCRIPTOR) : NULL;
     jobject sight = show != NULL ? (*jni)->AllocObject(jni, class) : NULL;

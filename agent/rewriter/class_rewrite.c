@@ -147,7 +147,7 @@ static bool ask_number(struct method_code *method)
     return true;
 }
 
-static void report(const struct method_code *method, enum rewrite_loss loss)
+static void rewrite_report(const struct method_code *method, enum rewrite_loss loss)
 {
     const struct rewrite_request *request = method->file->request;
     char *names[3];
@@ -155,7 +155,7 @@ static void report(const struct method_code *method, enum rewrite_loss loss)
         request->left_alone(request->context, names[0], names[1], names[2], method->reason, loss);
 }
 
-static bool put_attributes(struct method_code *method)
+static bool rewrite_put_attributes(struct method_code *method)
 {
     struct class_output *output = &method->file->output;
     bool handler_frame = has_unwinding(method) && method->file->version >= VERSION_FRAMES;
@@ -190,7 +190,7 @@ static bool put_code(struct method_code *method, const uint8_t *attribute)
     put_u2(output, max_stack);
     put_u2(output, guarded_locals(method));
     put_u4(output, method->new_length);
-    if (!code_emit(method) || !code_put_handlers(method) || !put_attributes(method))
+    if (!code_emit(method) || !code_put_handlers(method) || !rewrite_put_attributes(method))
         return false;
     patch_u4(output, place, (uint32_t) (output->used - place - 4));
     return true;
@@ -260,7 +260,7 @@ static bool try_compiled(struct method_code *method, const uint8_t *attribute, s
         if (done || method->reason != outgrown) {
             const char *reason = method->reason;
             method->reason = outgrown;
-            report(method, LOSS_METHOD_EVENTS);
+            rewrite_report(method, LOSS_METHOD_EVENTS);
             method->reason = reason;
             return done;
         }
@@ -288,7 +288,7 @@ static bool try_less(struct method_code *method, const uint8_t *attribute)
     bool done = try_compiled(method, attribute, used);
     while (!done && method->reason != NULL) {
         if (method->number != 0 || method->alloc)
-            report(method, next_loss(method));
+            rewrite_report(method, next_loss(method));
         if (!give_up_one(method)) {
             method->file->output.used = used;
             return true;
@@ -297,7 +297,7 @@ static bool try_less(struct method_code *method, const uint8_t *attribute)
     }
     if (done && method->touched && outgrows(method)) {
         method->reason = outgrown;
-        report(method, LOSS_COMPILATION);
+        rewrite_report(method, LOSS_COMPILATION);
     }
     if (!done || !method->touched)
         return done;
@@ -373,7 +373,7 @@ static bool read_class(struct class_file *file)
 /* Assembles the new class file: head, constants, added constants, the rest. New constants are put
  * behind the old ones, so no index in the file changes and nothing that the rewriter does not know
  * has to be read. What was not copied yet (`copied`) follows as it is. */
-static bool put_together(struct class_file *file, uint8_t **out, size_t *out_bytes)
+static bool rewrite_put_together(struct class_file *file, uint8_t **out, size_t *out_bytes)
 {
     struct class_output whole = {0};
     put_bytes(&file->output, file->bytes + file->copied, file->size - file->copied);
@@ -401,7 +401,7 @@ enum rewrite_result class_rewrite(const struct rewrite_request *request, uint8_t
     *out = NULL;
     *out_bytes = 0;
     if (read_class(&file) && file.copied != file.pool_end)
-        put_together(&file, out, out_bytes);
+        rewrite_put_together(&file, out, out_bytes);
     if (file.result > REWRITE_UNCHANGED && error != NULL)
         *error = file.error;
     free(file.output.bytes);

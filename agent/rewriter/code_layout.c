@@ -157,7 +157,7 @@ static uint32_t nearest_slot(const struct method_code *method, uint32_t offset)
     return 0;
 }
 
-static bool make_room(struct method_code *method)
+static bool code_layout_make_room(struct method_code *method)
 {
     if (method->trampoline_count < method->trampoline_room)
         return true;
@@ -178,7 +178,7 @@ static bool trampoline_add(struct method_code *method, uint32_t offset)
     if (slot == 0 || method->trampoline_count == MOST)
         return method_leave(method,
                             "a jump becomes too long and there is no room for a second one");
-    if (!make_room(method))
+    if (!code_layout_make_room(method))
         return false;
     for (; i > 0; i--) {
         const struct trampoline *other = &method->trampolines[i - 1];
@@ -197,7 +197,7 @@ static bool trampoline_add(struct method_code *method, uint32_t offset)
 
 /* ---- jumps ---- */
 
-static bool widen(struct method_code *method, uint32_t offset)
+static bool code_layout_widen(struct method_code *method, uint32_t offset)
 {
     uint32_t opcode = method->code[offset];
     if ((method->marks[offset] & MARK_TRAMPOLINE) != 0)
@@ -220,7 +220,7 @@ static bool widen_all(struct method_code *method, bool *changed)
         if (reaches(instruction_place(method, offset), jump_place(method, offset)))
             continue;
         *changed = true;
-        if (!widen(method, offset))
+        if (!code_layout_widen(method, offset))
             return false;
     }
     return true;

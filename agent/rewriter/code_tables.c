@@ -2,8 +2,8 @@
 /* Adjusts the tables of a method that contain code offsets, except the StackMapTable. */
 #include "agent/rewriter/method_code.h"
 
-static void put_row(struct class_output *output, uint32_t start, uint32_t end, uint32_t handler,
-                    uint32_t type)
+static void code_tables_put_row(struct class_output *output, uint32_t start, uint32_t end,
+                                uint32_t handler, uint32_t type)
 {
     put_u2(output, start);
     put_u2(output, end);
@@ -23,7 +23,8 @@ static uint32_t put_unwinding_rows(struct method_code *method)
         bool covered = (method->marks[offset] & MARK_UNINITIALIZED) == 0;
         bool broken = slot_trampolines(method, offset, &first) > 0;
         if (start != method->length && (!covered || broken)) {
-            put_row(output, method->map[start], range_end(method, offset), method->handler, 0);
+            code_tables_put_row(output, method->map[start], range_end(method, offset),
+                                method->handler, 0);
             rows++;
             start = method->length;
         }
@@ -31,7 +32,8 @@ static uint32_t put_unwinding_rows(struct method_code *method)
             start = offset;
     }
     if (start != method->length) {
-        put_row(output, method->map[start], method->map[method->length], method->handler, 0);
+        code_tables_put_row(output, method->map[start], method->map[method->length],
+                            method->handler, 0);
         rows++;
     }
     return rows;
@@ -39,8 +41,8 @@ static uint32_t put_unwinding_rows(struct method_code *method)
 
 static void put_guard_row(struct method_code *method, struct guard guard)
 {
-    put_row(&method->file->output, guard_start(guard), guard_end(method, guard),
-            guard_handler(method, guard), 0);
+    code_tables_put_row(&method->file->output, guard_start(guard), guard_end(method, guard),
+                        guard_handler(method, guard), 0);
 }
 
 /* The guards come before the program's handlers, which cover the probes as well. */
@@ -71,8 +73,8 @@ bool code_put_handlers(struct method_code *method)
     uint32_t rows = method->guard_count + method->handler_count;
     for (uint32_t i = 0; i < method->handler_count; i++) {
         const uint8_t *row = method->handlers + 8 * i;
-        put_row(output, method->map[load_u2(row)], range_end(method, load_u2(row + 2)),
-                method->map[load_u2(row + 4)], load_u2(row + 6));
+        code_tables_put_row(output, method->map[load_u2(row)], range_end(method, load_u2(row + 2)),
+                            method->map[load_u2(row + 4)], load_u2(row + 6));
     }
     if (has_unwinding(method))
         rows += put_unwinding_rows(method);
@@ -152,7 +154,7 @@ struct annotations {
 #define ANNOTATION_DEPTH 64
 
 /* Returns the next bytes, at most as many as `none` has. */
-static uint8_t *take(struct annotations *from, size_t bytes)
+static uint8_t *code_tables_take(struct annotations *from, size_t bytes)
 {
     from->failed = from->failed || (size_t) (from->end - from->at) < bytes;
     if (from->failed)
@@ -166,35 +168,36 @@ static void skip_annotation(struct annotations *from, int depth);
 static void skip_element(struct annotations *from, int depth)
 {
     from->failed = from->failed || depth > ANNOTATION_DEPTH;
-    switch (*take(from, 1)) {
+    switch (*code_tables_take(from, 1)) {
     case 'e':
-        take(from, 4);
+        code_tables_take(from, 4);
         break;
     case '@':
         skip_annotation(from, depth + 1);
         break;
     case '[':
-        for (uint32_t count = load_u2(take(from, 2)); count > 0 && !from->failed; count--)
+        for (uint32_t count = load_u2(code_tables_take(from, 2)); count > 0 && !from->failed;
+             count--)
             skip_element(from, depth + 1);
         break;
     default:
-        take(from, 2);
+        code_tables_take(from, 2);
         break;
     }
 }
 
 static void skip_annotation(struct annotations *from, int depth)
 {
-    take(from, 2);
-    for (uint32_t pairs = load_u2(take(from, 2)); pairs > 0 && !from->failed; pairs--) {
-        take(from, 2);
+    code_tables_take(from, 2);
+    for (uint32_t pairs = load_u2(code_tables_take(from, 2)); pairs > 0 && !from->failed; pairs--) {
+        code_tables_take(from, 2);
         skip_element(from, depth);
     }
 }
 
 static void patch_offset(struct annotations *from)
 {
-    uint8_t *at = take(from, 2);
+    uint8_t *at = code_tables_take(from, 2);
     uint32_t offset = load_u2(at);
     from->failed = from->failed || offset >= from->method->length ||
                    (from->method->marks[offset] & MARK_START) == 0;
@@ -205,7 +208,7 @@ static void patch_offset(struct annotations *from)
 /* The rows of the guards come before the program's rows. */
 static void patch_row(struct annotations *from)
 {
-    uint8_t *at = take(from, 2);
+    uint8_t *at = code_tables_take(from, 2);
     from->failed = from->failed || load_u2(at) >= from->method->handler_count;
     if (!from->failed)
         store_u2(at, load_u2(at) + from->method->guard_count);
@@ -213,8 +216,8 @@ static void patch_row(struct annotations *from)
 
 static void patch_ranges(struct annotations *from)
 {
-    for (uint32_t count = load_u2(take(from, 2)); count > 0 && !from->failed; count--) {
-        uint8_t *range = take(from, 6);
+    for (uint32_t count = load_u2(code_tables_take(from, 2)); count > 0 && !from->failed; count--) {
+        uint8_t *range = code_tables_take(from, 6);
         from->failed = from->failed || !patch_range(from->method, range);
     }
 }
@@ -222,14 +225,14 @@ static void patch_ranges(struct annotations *from)
 /* Patches the target of an annotation in code. */
 static void patch_target(struct annotations *from)
 {
-    uint32_t kind = *take(from, 1);
+    uint32_t kind = *code_tables_take(from, 1);
     if (kind == 0x40 || kind == 0x41) {
         patch_ranges(from);
     } else if (kind == 0x42) {
         patch_row(from);
     } else if (kind >= 0x43 && kind <= 0x4B) {
         patch_offset(from);
-        take(from, kind >= 0x47 ? 1 : 0);
+        code_tables_take(from, kind >= 0x47 ? 1 : 0);
     } else {
         from->failed = true;
     }
@@ -239,10 +242,10 @@ static void patch_target(struct annotations *from)
 static void patch_annotations(const struct method_code *method, uint8_t *content, uint32_t length)
 {
     struct annotations from = {.method = method, .at = content, .end = content + length};
-    for (uint32_t count = load_u2(take(&from, 2)); count > 0 && !from.failed; count--) {
+    for (uint32_t count = load_u2(code_tables_take(&from, 2)); count > 0 && !from.failed; count--) {
         patch_target(&from);
-        for (uint32_t steps = *take(&from, 1); steps > 0; steps--)
-            take(&from, 2);
+        for (uint32_t steps = *code_tables_take(&from, 1); steps > 0; steps--)
+            code_tables_take(&from, 2);
         skip_annotation(&from, 0);
     }
 }

@@ -198,14 +198,14 @@ static uint32_t add_bytes(struct class_file *file, struct class_text text)
     return index;
 }
 
-static struct class_text text_of(const char *text)
+static struct class_text constant_pool_text_of(const char *text)
 {
     return (struct class_text){(const uint8_t *) text, strlen(text)};
 }
 
 uint32_t pool_add_text(struct class_file *file, const char *text)
 {
-    return add_bytes(file, text_of(text));
+    return add_bytes(file, constant_pool_text_of(text));
 }
 
 static uint32_t add_pair(struct class_file *file, uint32_t tag, uint32_t first, uint32_t second)
@@ -229,7 +229,7 @@ static uint32_t add_class_of(struct class_file *file, struct class_text name)
 
 uint32_t pool_add_class(struct class_file *file, const char *name)
 {
-    return add_class_of(file, text_of(name));
+    return add_class_of(file, constant_pool_text_of(name));
 }
 
 uint32_t pool_add_member(struct class_file *file, uint32_t tag, uint32_t owner, const char *name,

@@ -38,7 +38,7 @@ static const char effects[13][48] = {
     {"11 11 10 10 -- -- 10 10 00 01"},                   /* 0xC0 */
 };
 
-static bool pop(struct walk *walk, uint32_t count)
+static bool constructor_pop(struct walk *walk, uint32_t count)
 {
     if (walk->now->depth < count)
         return method_malformed(walk->method, walk->now->offset, "the stack is empty");
@@ -46,7 +46,7 @@ static bool pop(struct walk *walk, uint32_t count)
     return true;
 }
 
-static bool push(struct walk *walk, uint32_t count, uint8_t value)
+static bool constructor_push(struct walk *walk, uint32_t count, uint8_t value)
 {
     if (count > walk->method->max_stack - walk->now->depth)
         return method_malformed(walk->method, walk->now->offset, "the stack is full");
@@ -56,7 +56,7 @@ static bool push(struct walk *walk, uint32_t count, uint8_t value)
 }
 
 /* Adds the state, at another offset, to the list unless that offset was there. */
-static bool follow(struct walk *walk, uint32_t offset, bool as_handler)
+static bool constructor_follow(struct walk *walk, uint32_t offset, bool as_handler)
 {
     struct method_code *method = walk->method;
     if (offset >= method->length || (method->marks[offset] & MARK_START) == 0)
@@ -89,7 +89,7 @@ static bool follow_handlers(struct walk *walk)
     for (uint32_t i = 0; i < method->handler_count; i++) {
         const uint8_t *row = method->handlers + 8 * i;
         if (load_u2(row) <= walk->now->offset && walk->now->offset < load_u2(row + 2) &&
-            !follow(walk, load_u2(row + 4), true))
+            !constructor_follow(walk, load_u2(row + 4), true))
             return false;
     }
     return true;
@@ -140,8 +140,8 @@ static bool walk_field(struct walk *walk, uint32_t opcode, const uint8_t *at)
         return class_malformed(walk->method->file, at, "an invalid field descriptor");
     bool put = opcode == 0xB3 || opcode == 0xB5, instance = opcode >= 0xB4;
     if (!put)
-        return pop(walk, instance) && push(walk, slots, 0);
-    if (!pop(walk, slots + instance))
+        return constructor_pop(walk, instance) && constructor_push(walk, slots, 0);
+    if (!constructor_pop(walk, slots + instance))
         return false;
     return opcode != 0xB5 || walk->stack[walk->now->depth] == 0 ||
            store_is_early(walk->method, walk->now->offset);
@@ -158,14 +158,14 @@ static bool walk_call(struct walk *walk, uint32_t opcode, const uint8_t *at, boo
     if (!descriptor_slots(descriptor, &parameters, &result))
         return class_malformed(walk->method->file, at, "an invalid method descriptor");
     bool instance = opcode != 0xB8 && opcode != 0xBA;
-    if (!pop(walk, parameters) || !pop(walk, instance))
+    if (!constructor_pop(walk, parameters) || !constructor_pop(walk, instance))
         return false;
     if (opcode == 0xB7 && walk->stack[walk->now->depth] == 1) {
         if (!pool_callee(walk->method->file, load_u2(at + 1), &callee))
             return false;
         *constructed = text_is(callee.name, "<init>");
     }
-    return push(walk, result, 0);
+    return constructor_push(walk, result, 0);
 }
 
 /* dup (0x59) to swap (0x5F): rearranges the topmost slots. */
@@ -179,12 +179,12 @@ static bool walk_stack(struct walk *walk, uint32_t opcode)
         {2, 2, {1, 0}},
     };
     uint32_t row = opcode - 0x59;
-    if (!pop(walk, moves[row].pops))
+    if (!constructor_pop(walk, moves[row].pops))
         return false;
     uint8_t old[4];
     memcpy(old, walk->stack + walk->now->depth, moves[row].pops);
     for (uint32_t i = 0; i < moves[row].pushes; i++) {
-        if (!push(walk, 1, old[moves[row].order[i]]))
+        if (!constructor_push(walk, 1, old[moves[row].order[i]]))
             return false;
     }
     return true;
@@ -194,7 +194,7 @@ static bool store_local(struct walk *walk, uint32_t index, uint32_t slots)
 {
     if (slots > walk->method->max_locals || index > walk->method->max_locals - slots)
         return method_malformed(walk->method, walk->now->offset, "no such local variable");
-    if (!pop(walk, slots))
+    if (!constructor_pop(walk, slots))
         return false;
     memset(walk->locals + index, 0, slots);
     if (slots == 1)
@@ -206,7 +206,7 @@ static bool load_reference(struct walk *walk, uint32_t index)
 {
     if (index >= walk->method->max_locals)
         return method_malformed(walk->method, walk->now->offset, "no such local variable");
-    return push(walk, 1, walk->locals[index]);
+    return constructor_push(walk, 1, walk->locals[index]);
 }
 
 /* Loads and stores of references, stores of anything; `index` is the operand. */
@@ -233,7 +233,8 @@ static bool walk_fixed(struct walk *walk, uint32_t opcode)
     const char *effect = &effects[opcode / 16][3 * (opcode % 16)];
     if (effect[0] < '0')
         return method_malformed(walk->method, walk->now->offset, "no instruction");
-    return pop(walk, (uint32_t) (effect[0] - '0')) && push(walk, (uint32_t) (effect[1] - '0'), 0);
+    return constructor_pop(walk, (uint32_t) (effect[0] - '0')) &&
+           constructor_push(walk, (uint32_t) (effect[1] - '0'), 0);
 }
 
 static bool walk_wide(struct walk *walk, const uint8_t *at)
@@ -259,7 +260,7 @@ static bool walk_instruction(struct walk *walk, bool *constructed)
     if (opcode == 0xC4)
         return walk_wide(walk, at);
     if (opcode == 0xC5)
-        return pop(walk, at[3]) && push(walk, 1, 0);
+        return constructor_pop(walk, at[3]) && constructor_push(walk, 1, 0);
     return walk_fixed(walk, opcode);
 }
 
@@ -268,10 +269,10 @@ static bool follow_switch(struct walk *walk)
     const uint8_t *code = walk->method->code;
     uint32_t offset = walk->now->offset, first, stride;
     uint32_t count = switch_cases(code, offset, &first, &stride);
-    if (!follow(walk, offset + load_u4(code + switch_operands(offset)), false))
+    if (!constructor_follow(walk, offset + load_u4(code + switch_operands(offset)), false))
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        if (!follow(walk, offset + load_u4(code + first + i * stride), false))
+        if (!constructor_follow(walk, offset + load_u4(code + first + i * stride), false))
             return false;
     }
     return true;
@@ -287,10 +288,10 @@ static bool follow_flow(struct walk *walk)
     if (opcode == 0xA9 || (opcode == 0xC4 && method->code[offset + 1] == 0xA9))
         return method_leave(method, "its constructor has subroutines");
     if ((opcode_is_jump(opcode) || opcode_is_wide_jump(opcode)) &&
-        !follow(walk, jump_target(method, offset), false))
+        !constructor_follow(walk, jump_target(method, offset), false))
         return false;
     uint32_t next = offset + instruction_size(method->code, method->length, offset);
-    return opcode_ends_flow(opcode) || follow(walk, next, false);
+    return opcode_ends_flow(opcode) || constructor_follow(walk, next, false);
 }
 
 /* Returns true for a constant whose loading runs no code. */

@@ -32,8 +32,8 @@ static bool is_constructor_of(struct method_code *method, uint32_t offset, uint3
 /* Sets what the allocation at `offset` is known by: for the call of a constructor the `new` before
  * it, as the JVM has it. Calls of constructors are nested like parentheses, but for those of this
  * and super. */
-static bool find_place(struct method_code *method, uint32_t offset, struct open_objects *open,
-                       uint32_t *place)
+static bool instruction_places_find(struct method_code *method, uint32_t offset,
+                                    struct open_objects *open, uint32_t *place)
 {
     *place = offset;
     if (method->code[offset] == NEW)
@@ -53,7 +53,7 @@ static bool put_places(struct method_code *method, struct open_objects *open, ui
     uint32_t size, made, last_new = 0;
     for (uint32_t offset = 0; offset < method->length; offset += size) {
         size = instruction_size(method->code, method->length, offset);
-        if (!find_place(method, offset, open, &made))
+        if (!instruction_places_find(method, offset, open, &made))
             return false;
         *end = step_varint_put(*end, method->map[offset] - last_new);
         *end = step_varint_put(*end, (uint64_t) size << 1 | (made != offset));

@@ -130,7 +130,7 @@ static bool is_own_field(const struct class_file *file, uint32_t index)
     return field != NULL && load_u2(field) == file->this_class;
 }
 
-static bool is_number(const struct class_file *file, uint32_t index)
+static bool method_scan_is_number(const struct class_file *file, uint32_t index)
 {
     return pool_constant(file, index, CONSTANT_INTEGER) != NULL ||
            pool_constant(file, index, CONSTANT_FLOAT) != NULL ||
@@ -145,10 +145,10 @@ static bool is_brief(const struct method_code *method, uint32_t offset)
     const uint8_t *at = method->code + offset;
     switch (at[0]) {
     case LDC:
-        return is_number(file, at[1]);
+        return method_scan_is_number(file, at[1]);
     case LDC_W:
     case LDC2_W:
-        return is_number(file, load_u2(at + 1));
+        return method_scan_is_number(file, load_u2(at + 1));
     case GETSTATIC:
     case PUTSTATIC:
         return (method->access & ACCESS_STATIC) != 0 && is_own_field(file, load_u2(at + 1));

@@ -23,7 +23,7 @@ static bool is_nan(const uint8_t *constant)
            (high > 0x7ff00000 || (high == 0x7ff00000 && load_u4(constant + 5) != 0));
 }
 
-static bool find(struct nan_search *search)
+static bool nan_constants_find(struct nan_search *search)
 {
     struct class_file *file = &search->file;
     search->is_nan = step_arena_zeroed(&file->arena, file->constant_count);
@@ -37,7 +37,7 @@ static bool find(struct nan_search *search)
     return search->count != 0;
 }
 
-static void keep(struct nan_search *search, uint32_t index)
+static void nan_constants_keep(struct nan_search *search, uint32_t index)
 {
     if (index < search->file.constant_count && search->is_nan[index] != 0) {
         search->is_nan[index] = 0;
@@ -53,9 +53,9 @@ static bool keep_of_code(struct nan_search *search, const uint8_t *code, uint32_
         if (size == 0)
             return false;
         if (code[offset] == 0x12) /* ldc */
-            keep(search, code[offset + 1]);
+            nan_constants_keep(search, code[offset + 1]);
         else if (code[offset] == 0x13 || code[offset] == 0x14) /* ldc_w, ldc2_w */
-            keep(search, load_u2(code + offset + 1));
+            nan_constants_keep(search, load_u2(code + offset + 1));
     }
     return true;
 }
@@ -74,7 +74,7 @@ static bool keep_of_attribute(void *context, const uint8_t *member, const uint8_
         return size >= 8 && length <= size - 8 && keep_of_code(search, attribute + 14, length);
     }
     for (size_t i = 0; i + 2 <= size; i++)
-        keep(search, load_u2(attribute + 6 + i));
+        nan_constants_keep(search, load_u2(attribute + 6 + i));
     return true;
 }
 
@@ -105,7 +105,7 @@ uint8_t *class_without_spare_nans(const uint8_t *class_file, size_t size_bytes)
     struct nan_search search = {.file = {.bytes = class_file, .size = size_bytes}};
     struct class_cursor cursor;
     uint8_t *copy = NULL;
-    if (class_open(&cursor, &search.file) && find(&search) &&
+    if (class_open(&cursor, &search.file) && nan_constants_find(&search) &&
         class_members(&cursor, keep_of_attribute, &search) &&
         class_members(&cursor, keep_of_attribute, &search) &&
         class_attributes(&cursor, NULL, keep_of_attribute, &search) && search.count != 0)

@@ -62,8 +62,8 @@ static uint32_t add_long(struct probe_class *class, uint64_t value)
 }
 
 /* Writes a method's head, before its attributes. */
-static void put_head(struct probe_class *class, uint32_t access, const char *name,
-                     const char *descriptor, uint32_t attributes)
+static void probe_class_put_head(struct probe_class *class, uint32_t access, const char *name,
+                                 const char *descriptor, uint32_t attributes)
 {
     struct class_output *out = &class->file.output;
     put_u2(out, access);
@@ -85,7 +85,7 @@ static uint32_t count_frames(const struct java_code *code)
     return code->frames[0] == 0 ? 0 : code->frames[1] == 0 ? 1 : 2;
 }
 
-static void put_frames(struct probe_class *class, const struct java_code *code)
+static void probe_class_put_frames(struct probe_class *class, const struct java_code *code)
 {
     struct class_output *out = &class->file.output;
     uint32_t count = count_frames(code);
@@ -106,7 +106,7 @@ static void put_code(struct probe_class *class, uint32_t access, const char *nam
 {
     uint32_t frames = count_frames(code);
     struct class_output *out = &class->file.output;
-    put_head(class, access, name, descriptor, 1);
+    probe_class_put_head(class, access, name, descriptor, 1);
     put_u2(out, pool_add_text(&class->file, "Code"));
     put_u4(out, 12 + code->length + (frames != 0 ? 8 + 3 * frames : 0));
     put_u2(out, code->stack);
@@ -114,7 +114,7 @@ static void put_code(struct probe_class *class, uint32_t access, const char *nam
     put_u4(out, code->length);
     put_bytes(out, code->bytes, code->length);
     put_u2(out, 0); /* handlers */
-    put_frames(class, code);
+    probe_class_put_frames(class, code);
 }
 
 static void put_java(struct probe_class *class, const char *name, const char *descriptor,
@@ -254,8 +254,8 @@ static void put_proof(struct probe_class *class)
     uint8_t code[] = {0x00, 0x1a, 0x9e, 0, 0, 0x08, 0xb8, 0,    0,    0x08, 0xb8, 0,
                       0,    0x08, 0xb8, 0, 0, 0x84, 0,    0xff, 0xa7, 0,    0,    0xb1};
     uint32_t entry = add_method(class, PROBE_CLASS, "proofEntry", "(I)V");
-    put_head(class, ACCESS_METHOD, "proofEntryAside", "(I)V", 0);
-    put_head(class, ACCESS_METHOD, "proofExitAside", "(I)V", 0);
+    probe_class_put_head(class, ACCESS_METHOD, "proofEntryAside", "(I)V", 0);
+    probe_class_put_head(class, ACCESS_METHOD, "proofExitAside", "(I)V", 0);
     put_leaf(class, "proofEntry", leaf_bits(LEAF_ENTRY), "proofEntryAside");
     put_leaf(class, "proofExit", leaf_bits(LEAF_EXIT), "proofExitAside");
     store_u2(code + TO_RETURN, RETURN - (TO_RETURN - 1));
@@ -283,15 +283,15 @@ static void put_quick(struct probe_class *class, enum leaf_probe probe)
 static void put_probes(struct probe_class *class, unsigned ways)
 {
     for (uint32_t i = 0; i < PROBE_COUNT; i++)
-        put_head(class, ACCESS_METHOD, probe_native_name((enum probe) i, ways),
-                 probe_methods[i].descriptor, 0);
+        probe_class_put_head(class, ACCESS_METHOD, probe_native_name((enum probe) i, ways),
+                             probe_methods[i].descriptor, 0);
     for (int i = 0; i < LEAF_PROBE_COUNT; i++)
         if ((leaf_probes[i].way & ways) != 0)
             put_quick(class, (enum leaf_probe) i);
     if ((ways & PROBES_LEAF) != 0)
         put_proof(class);
     if ((ways & (PROBES_SHOW | PROBES_SHOW_NEW)) != 0)
-        put_head(class, ACCESS_TO_COME, SIGHT_METHOD, SIGHT_DESCRIPTOR, 0);
+        probe_class_put_head(class, ACCESS_TO_COME, SIGHT_METHOD, SIGHT_DESCRIPTOR, 0);
     put_link(class);
     put_keep(class);
     put_copied(class);
@@ -305,9 +305,9 @@ const char *probe_native_name(enum probe probe, unsigned ways)
     return probe_methods[probe].name;
 }
 
-static uint8_t *put_together(struct probe_class *class, uint32_t version, uint32_t access,
-                             const char *self, const char *super, bool has_sight,
-                             size_t *size_bytes)
+static uint8_t *probe_class_put_together(struct probe_class *class, uint32_t version,
+                                         uint32_t access, const char *self, const char *super,
+                                         bool has_sight, size_t *size_bytes)
 {
     struct class_output output = {0};
     struct class_file *file = &class->file;
@@ -348,14 +348,14 @@ uint8_t *probe_class_file(unsigned ways, size_t *size_bytes)
     struct probe_class class = {.file.added_count = NO_CONSTANTS};
     bool shows = (ways & (PROBES_SHOW | PROBES_SHOW_NEW)) != 0;
     put_probes(&class, ways);
-    return put_together(&class, CLASS_VERSION, shows ? ACCESS_BASE : ACCESS_CLASS, PROBE_CLASS,
-                        "java/lang/Object", shows, size_bytes);
+    return probe_class_put_together(&class, CLASS_VERSION, shows ? ACCESS_BASE : ACCESS_CLASS,
+                                    PROBE_CLASS, "java/lang/Object", shows, size_bytes);
 }
 
 uint8_t *sight_class_file(size_t *size_bytes)
 {
     struct probe_class class = {.file.added_count = NO_CONSTANTS};
     put_show(&class);
-    return put_together(&class, NEST_VERSION, ACCESS_CLASS, SIGHT_CLASS, PROBE_CLASS, false,
-                        size_bytes);
+    return probe_class_put_together(&class, NEST_VERSION, ACCESS_CLASS, SIGHT_CLASS, PROBE_CLASS,
+                                    false, size_bytes);
 }

@@ -203,7 +203,7 @@ static bool add_initial(struct frame_list *list, uint8_t tag, uint32_t class_ind
     return add_local(list, type);
 }
 
-static bool add_object(struct frame_list *list, struct class_text name)
+static bool stack_map_add_object(struct frame_list *list, struct class_text name)
 {
     uint32_t index = pool_class(list->method->file, name);
     return index != 0 && add_initial(list, 7, index);
@@ -217,9 +217,10 @@ static bool add_parameter(struct frame_list *list, struct class_text text, size_
     if (kind == 0)
         return method_malformed(list->method, 0, "an invalid method descriptor");
     if (kind == '[')
-        return add_object(list, (struct class_text){text.bytes + start, *i - start});
+        return stack_map_add_object(list, (struct class_text){text.bytes + start, *i - start});
     if (kind == 'L')
-        return add_object(list, (struct class_text){text.bytes + start + 1, *i - start - 2});
+        return stack_map_add_object(list,
+                                    (struct class_text){text.bytes + start + 1, *i - start - 2});
     return add_initial(list, kind == 'J' ? 4 : kind == 'D' ? 3 : kind == 'F' ? 2 : 1, 0);
 }
 
@@ -395,7 +396,7 @@ static int compare_place(const void *left, const void *right)
     return (a->place > b->place) - (a->place < b->place);
 }
 
-static void put_types(struct method_code *method, const uint8_t *types, uint32_t count)
+static void stack_map_put_types(struct method_code *method, const uint8_t *types, uint32_t count)
 {
     struct class_output *output = &method->file->output;
     for (; count > 0; count--) {
@@ -431,7 +432,7 @@ static void put_unset(struct class_output *output, const uint8_t *unset)
     put_bytes(output, unset, 2 + 2 * (size_t) load_u2(unset));
 }
 
-static void put_head(struct class_output *output, uint32_t kind, uint32_t delta)
+static void stack_map_put_head(struct class_output *output, uint32_t kind, uint32_t delta)
 {
     if (delta < 64 && (kind == FRAME_SAME || kind == FRAME_ONE_STACK)) {
         put_u1(output, delta + (kind == FRAME_ONE_STACK ? 64 : 0));
@@ -445,15 +446,15 @@ static void put_full(struct method_code *method, const struct full_frame *frame,
 {
     struct class_output *output = &method->file->output;
     put_unset(output, frame->unset);
-    put_head(output, FRAME_FULL, delta);
+    stack_map_put_head(output, FRAME_FULL, delta);
     put_u2(output, frame->local_count);
     for (uint32_t i = 0; i < frame->local_count; i++)
-        put_types(method, frame->locals[i], 1);
+        stack_map_put_types(method, frame->locals[i], 1);
     if (frame->is_guard) {
         put_throwables(method, 1);
     } else {
         put_u2(output, frame->stack_count);
-        put_types(method, frame->stack, frame->stack_count);
+        stack_map_put_types(method, frame->stack, frame->stack_count);
     }
 }
 
@@ -499,21 +500,22 @@ static bool frame_list_put(struct method_code *method, uint32_t *next, uint32_t 
     return true;
 }
 
-static void put_frame(struct method_code *method, const struct map_frame *frame, uint32_t delta)
+static void stack_map_put_frame(struct method_code *method, const struct map_frame *frame,
+                                uint32_t delta)
 {
     struct class_output *output = &method->file->output;
     put_unset(output, frame->unset);
-    put_head(output, frame->kind, delta);
+    stack_map_put_head(output, frame->kind, delta);
     if (frame->kind == FRAME_FULL)
         put_u2(output, frame->local_count);
-    put_types(method, frame->locals, frame->local_count);
+    stack_map_put_types(method, frame->locals, frame->local_count);
     if (frame->kind == FRAME_FULL)
         put_u2(output, frame->stack_count);
-    put_types(method, frame->stack, frame->stack_count);
+    stack_map_put_types(method, frame->stack, frame->stack_count);
 }
 
 /* Writes the frames as they are, each at its new place. *next: the last one's plus one. */
-static bool put_frames(struct method_code *method, uint32_t *next)
+static bool stack_map_put_frames(struct method_code *method, uint32_t *next)
 {
     struct map_reader reader;
     struct map_frame frame;
@@ -523,7 +525,7 @@ static bool put_frames(struct method_code *method, uint32_t *next)
         if ((method->marks[frame.offset] & MARK_START) == 0)
             return map_reader_fault(&reader, method);
         uint32_t place = method->map[frame.offset];
-        put_frame(method, &frame, place - *next);
+        stack_map_put_frame(method, &frame, place - *next);
         *next = place + 1;
     }
     return map_reader_done(&reader) || map_reader_fault(&reader, method);
@@ -535,10 +537,10 @@ static void put_handler_frames(struct method_code *method, uint32_t next)
 {
     struct class_output *output = &method->file->output;
     uint32_t guard = guard_handler(method, unwind_guard(method));
-    put_head(output, FRAME_FULL, method->handler - next);
+    stack_map_put_head(output, FRAME_FULL, method->handler - next);
     put_throwables(method, 0);
     put_throwables(method, 1);
-    put_head(output, FRAME_FULL, guard - method->handler - 1);
+    stack_map_put_head(output, FRAME_FULL, guard - method->handler - 1);
     put_throwables(method, 1);
     put_throwables(method, 1);
 }
@@ -570,7 +572,7 @@ bool stack_map_put(struct method_code *method)
     if (method->frames != NULL && (method->trampoline_count > 0 || method->catches)) {
         if (!frame_list_put(method, &next, &count))
             return false;
-    } else if (method->frames != NULL && !put_frames(method, &next)) {
+    } else if (method->frames != NULL && !stack_map_put_frames(method, &next)) {
         return false;
     }
     if (has_unwinding(method))

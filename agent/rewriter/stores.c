@@ -74,7 +74,7 @@ static uint32_t operand(const struct method_code *method, uint32_t offset)
     return load_u2(method->code + offset + 1);
 }
 
-static struct store_site *site_of(const struct method_code *method, uint32_t offset)
+static struct store_site *stores_site_of(const struct method_code *method, uint32_t offset)
 {
     return &method->file->stores[operand(method, offset)];
 }
@@ -178,7 +178,7 @@ static uint32_t argument(const struct store_call *call, uint32_t i, uint32_t *sl
 
 static const struct store_call *call_at(const struct method_code *method, uint32_t offset)
 {
-    return &calls[site_of(method, offset)->call - 1];
+    return &calls[stores_site_of(method, offset)->call - 1];
 }
 
 static bool want_locals(struct method_code *method, uint32_t count)
@@ -299,7 +299,7 @@ void store_put_after(struct method_code *method, uint32_t offset)
         code_put_variable(output, ALOAD, ALOAD_0, method->max_locals);
         code_put_call(method, PROBE_STORE_ELEMENT);
     } else if ((marks & MARK_STORE) != 0) {
-        put_push(output, site_of(method, offset));
+        put_push(output, stores_site_of(method, offset));
         code_put_call(method, opcode == PUTSTATIC ? PROBE_STORE_STATIC : PROBE_STORE_FIELD);
     }
 }

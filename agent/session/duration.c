@@ -19,9 +19,9 @@ struct timer {
 /* The one timer that counts has this number; `due_ns` is 0 until its trace has begun.
  *
  * A timer cannot be cancelled by ending its thread, which the JVM knows and which may be inside the
- * agent. So each has a number, and setting the next number makes the older ones void: await()
- * returns false in them. The thread is started before the trace begins: if that fails, there is no
- * trace that nothing would end. */
+ * agent. So each has a number, and setting the next number makes the older ones void:
+ * duration_await() returns false in them. The thread is started before the trace begins: if that
+ * fails, there is no trace that nothing would end. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -37,7 +37,7 @@ void duration_initialize(void (*end)(void))
 
 /* Returns false if the trace has ended before. The condition uses the monotonic clock, so setting
  * the system's clock neither ends a trace early nor keeps it. */
-static bool await(uint64_t number)
+static bool duration_await(uint64_t number)
 {
     pthread_mutex_lock(&current.lock);
     while (current.number == number &&
@@ -54,11 +54,11 @@ static bool await(uint64_t number)
     return is_due;
 }
 
-static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
+static void JNICALL duration_run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
 {
     struct timer *timer = data;
     (void) jvmti;
-    if (await(timer->number))
+    if (duration_await(timer->number))
         current.end();
     if (thread_leave_in(timer->thread))
         (*jni)->DeleteGlobalRef(jni, timer->thread);
@@ -82,7 +82,7 @@ bool duration_prepare(void)
     if (timer != NULL)
         timer->number = set(0, true);
     if (timer != NULL && jni != NULL &&
-        agent_thread_start(jni, "StepTrace duration", run, timer, &timer->thread))
+        agent_thread_start(jni, "StepTrace duration", duration_run, timer, &timer->thread))
         return true;
     log_message("option duration: the thread that ends the trace could not be started");
     free(timer);

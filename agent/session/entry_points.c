@@ -166,7 +166,7 @@ static jint attach_start(struct options *options)
     return code;
 }
 
-static jint begin(struct options *options)
+static jint entry_points_begin(struct options *options)
 {
     if (options->window_ns != 0)
         return rotation_window(options) ? JNI_OK : JNI_ERR;
@@ -232,7 +232,7 @@ static jint stop_after(void)
     return JNI_ERR;
 }
 
-static jint stop(struct options *options)
+static jint entry_points_stop(struct options *options)
 {
     const struct session *running = atomic_load(&tracer.session);
     bool closed = true;
@@ -250,7 +250,7 @@ static jint stop(struct options *options)
     return JNI_ERR;
 }
 
-static jint flush(struct options *options)
+static jint entry_points_flush(struct options *options)
 {
     (void) options;
     if (!is_running() || !session_flush()) {
@@ -322,7 +322,7 @@ static bool get_jvmti(JavaVM *vm)
     return true;
 }
 
-static bool enable(jvmtiEvent event)
+static bool entry_points_enable(jvmtiEvent event)
 {
     return (*tracer.jvmti)->SetEventNotificationMode(tracer.jvmti, JVMTI_ENABLE, event, NULL) ==
            JVMTI_ERROR_NONE;
@@ -355,7 +355,7 @@ static bool initialize(JavaVM *vm)
     engine_bytecode_initialize();
     reaper_also(heap_graph_take_if_due);
     pthread_atfork(NULL, NULL, after_fork);
-    return enable(JVMTI_EVENT_VM_DEATH);
+    return entry_points_enable(JVMTI_EVENT_VM_DEATH);
 }
 
 /* The library's file and its directory are not looked at again: steptrace.jar removes them. */
@@ -388,7 +388,9 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     engine_choice_prepare(&tracer.options);
     tracer.start = clock_moment_now();
     internals_begin(tracer.options.internals, tracer.options.internals_proven);
-    return enable(JVMTI_EVENT_VM_START) && enable(JVMTI_EVENT_VM_INIT) ? JNI_OK : JNI_ERR;
+    return entry_points_enable(JVMTI_EVENT_VM_START) && entry_points_enable(JVMTI_EVENT_VM_INIT)
+               ? JNI_OK
+               : JNI_ERR;
 }
 
 /* Agent_OnAttach() runs again for each command, in the library that is loaded already, so all state
@@ -404,8 +406,9 @@ static jint attach(JavaVM *vm, struct options *options)
         tracer.start = clock_moment_now();
     }
     static jint (*const commands[])(struct options *) = {
-        [COMMAND_START] = begin,   [COMMAND_STOP] = stop,         [COMMAND_FLUSH] = flush,
-        [COMMAND_STATUS] = status, [COMMAND_SNAPSHOT] = snapshot,
+        [COMMAND_START] = entry_points_begin, [COMMAND_STOP] = entry_points_stop,
+        [COMMAND_FLUSH] = entry_points_flush, [COMMAND_STATUS] = status,
+        [COMMAND_SNAPSHOT] = snapshot,
     };
     return commands[options->command](options);
 }
@@ -440,7 +443,7 @@ JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
 #define LOADER "steptrace/Agent"
 
 /* Runs a command as a later attach does, from the bytes of its text. */
-static jint JNICALL run(JNIEnv *jni, jclass class, jbyteArray text)
+static jint JNICALL entry_points_run(JNIEnv *jni, jclass class, jbyteArray text)
 {
     JavaVM *vm = NULL;
     (void) class;
@@ -460,7 +463,7 @@ static jint JNICALL run(JNIEnv *jni, jclass class, jbyteArray text)
 /* The JVM does not call it for -agentpath, nor when a tool attaches. */
 JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 {
-    static const JNINativeMethod method = {"run", "([B)I", (void *) run};
+    static const JNINativeMethod method = {"run", "([B)I", (void *) entry_points_run};
     JNIEnv *jni = NULL;
     (void) reserved;
     keep_library();

@@ -40,7 +40,7 @@ void memory_account_limit(struct options *options, struct step_writer_options *w
 }
 
 /* Returns the sum. */
-static uint64_t measure(struct session *session, uint64_t parts[MEMORY_COUNT])
+static uint64_t memory_account_measure(struct session *session, uint64_t parts[MEMORY_COUNT])
 {
     struct session_memory *peaks = &session->drain.memory;
     uint64_t sum = 0;
@@ -75,10 +75,10 @@ bool memory_account_keep(struct session *session, void (*give_back)(struct drain
                          struct drain *drain)
 {
     uint64_t parts[MEMORY_COUNT], ceiling = session->options.memory_bytes;
-    if (measure(session, parts) <= ceiling || ceiling == 0)
+    if (memory_account_measure(session, parts) <= ceiling || ceiling == 0)
         return true;
     give_back(drain);
-    if (measure(session, parts) <= ceiling)
+    if (memory_account_measure(session, parts) <= ceiling)
         return true;
     say_too_much(session, parts);
     return false;

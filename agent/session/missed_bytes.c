@@ -64,8 +64,8 @@ static void name_thread(jthread thread, JNIEnv *jni, struct thread_count *count)
 }
 
 /* Lists the program's platform threads, in a session that ends with their names and numbers. */
-static struct thread_count *read_all(const struct session *session, JNIEnv *jni, bool names,
-                                     size_t *count)
+static struct thread_count *missed_bytes_read_all(const struct session *session, JNIEnv *jni,
+                                                  bool names, size_t *count)
 {
     jint found = 0;
     jthread *threads = NULL;
@@ -107,7 +107,7 @@ void missed_bytes_begin(struct session *session, JNIEnv *jni)
     struct missed_bytes *missed = calloc(1, sizeof *missed);
     if (missed == NULL)
         return;
-    missed->before = read_all(session, jni, false, &missed->before_count);
+    missed->before = missed_bytes_read_all(session, jni, false, &missed->before_count);
     atomic_store(&session->missed, missed);
 }
 
@@ -117,7 +117,7 @@ void missed_bytes_end(struct session *session)
     JNIEnv *jni = missed != NULL ? jvm_jni() : NULL;
     if (jni == NULL || atomic_load(&missed->is_read))
         return;
-    missed->after = read_all(session, jni, true, &missed->after_count);
+    missed->after = missed_bytes_read_all(session, jni, true, &missed->after_count);
     atomic_store(&missed->is_read, missed->before != NULL && missed->after_count != 0);
 }
 
@@ -194,7 +194,7 @@ static double mib(uint64_t bytes)
     return (double) bytes / (1 << 20);
 }
 
-static void describe(struct missed_bytes *missed, enum option_engine engine)
+static void missed_bytes_describe(struct missed_bytes *missed, enum option_engine engine)
 {
     size_t count = 0;
     for (; count < missed->after_count && missed->after[count].missed != 0; count++)
@@ -226,7 +226,7 @@ void missed_bytes_put(const struct session *session, struct drain *drain)
     if (missed == NULL || !atomic_load(&missed->is_read))
         return; /* the trace ended by itself */
     (has_carriers() ? subtract_sums : subtract)(missed, session->drain.decoder);
-    describe(missed, session->options.engine);
+    missed_bytes_describe(missed, session->options.engine);
     drain_put_number(drain, "not-recorded-bytes", missed->sum);
     missed->is_in_trace = missed->sum != 0 && session->incomplete == NULL &&
                           session->options.engine == ENGINE_BYTECODE;

@@ -72,7 +72,7 @@ static void want(void)
 }
 
 /* Waits until something is wanted, for that time at most. */
-static void await(uint64_t limit_ns)
+static void rotation_await(uint64_t limit_ns)
 {
     struct timespec until;
     uint64_t until_ns = clock_monotonic_ns() + limit_ns;
@@ -348,7 +348,7 @@ static uint64_t until_next_step(void)
     return rest_ns < LOOK_NS ? rest_ns : LOOK_NS;
 }
 
-static void let_go(JNIEnv *jni)
+static void rotation_let_go(JNIEnv *jni)
 {
     forget_window();
     end_engine();
@@ -361,14 +361,14 @@ static void let_go(JNIEnv *jni)
     ring.state = RESTS;
 }
 
-static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
+static void JNICALL rotation_run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
 {
     (void) jvmti, (void) data;
     pthread_mutex_lock(&ring.lock);
     do
-        await(until_next_step());
+        rotation_await(until_next_step());
     while (ring.state == ROTATES && next_step());
-    let_go(jni);
+    rotation_let_go(jni);
     pthread_mutex_unlock(&ring.lock);
 }
 
@@ -389,10 +389,10 @@ static void begin(JNIEnv *jni, const struct options *options)
         note_file();
     }
     if (ring.options != NULL && ring.files != NULL &&
-        agent_thread_start(jni, "StepTrace rotation", run, NULL, &ring.thread))
+        agent_thread_start(jni, "StepTrace rotation", rotation_run, NULL, &ring.thread))
         return;
     log_message("the thread that changes files could not be started: the trace stays in one file");
-    let_go(jni);
+    rotation_let_go(jni);
 }
 
 /* Waits for the thread of the trace before. */

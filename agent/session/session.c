@@ -107,7 +107,7 @@ static bool say_why_not(const struct step_error *error)
 }
 
 /* Sets options.file to the trace's name. */
-static bool open_files(struct session *session)
+static bool session_open_files(struct session *session)
 {
     struct step_error error = {.status = STEP_STATUS_OK};
     struct step_writer_options writing;
@@ -220,14 +220,14 @@ struct session *session_prepare(const struct options *options)
     sem_init(&session->drain.errand_wanted, 0, 0);
     sem_init(&session->drain.errand_done, 0, 0);
     session->drain.started = start_drain(session);
-    if (!session->drain.started || !session_errand(session, open_files)) {
+    if (!session->drain.started || !session_errand(session, session_open_files)) {
         session_discard(session);
         return NULL;
     }
     return session;
 }
 
-static void put_property(struct session *session, const char *key, const char *value)
+static void session_put_property(struct session *session, const char *key, const char *value)
 {
     step_writer_property(session->drain.writer, key, value);
 }
@@ -236,7 +236,7 @@ static void put_system_property(struct session *session, const char *key, const 
 {
     char *value = jvm_property(name);
     if (value != NULL)
-        put_property(session, key, value);
+        session_put_property(session, key, value);
     jvm_free(value);
 }
 
@@ -249,7 +249,7 @@ static void put_start_time(struct session *session)
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &broken_down);
     snprintf(zone, sizeof zone, ".%09uZ", (unsigned) (tracer.start.wall_ns % 1000000000u));
     strncat(text, zone, sizeof text - strlen(text) - 1);
-    put_property(session, "start-time", text);
+    session_put_property(session, "start-time", text);
     provenance_number(session->drain.writer, "start-time-ns", tracer.start.wall_ns);
 }
 
@@ -265,10 +265,10 @@ static void put_file_set(struct session *session)
     provenance_number(session->drain.writer, "file-number", options->file_number);
     provenance_number(session->drain.writer, "first-object", session->first_object);
     if (options->window_ns != 0)
-        put_property(session, "window", "exact");
+        session_put_property(session, "window", "exact");
     snprintf(text, sizeof text, "%d-%" PRIu64 "-%" PRIu64, (int) getpid(), tracer.start.wall_ns,
              session->ring_number);
-    put_property(session, "file-set", text);
+    session_put_property(session, "file-set", text);
 }
 
 static void put_sampled(struct session *session)
@@ -285,7 +285,7 @@ static void put_engine(struct session *session)
 {
     static const char *const names[] = {
         [ENGINE_JVMTI] = "jvmti", [ENGINE_BYTECODE] = "bytecode", [ENGINE_SAMPLED] = "sampled"};
-    put_property(session, "engine", names[session->options.engine]);
+    session_put_property(session, "engine", names[session->options.engine]);
     if (session->options.engine == ENGINE_SAMPLED)
         put_sampled(session);
     if (options_are_of_set(&session->options))
@@ -296,38 +296,39 @@ static void put_provenance(struct session *session)
 {
     char events[64], command_line[16384];
     options_event_names(session->options.events, events, sizeof events);
-    put_property(session, "producer", "StepTrace libtracer.so " STEPTRACE_VERSION);
+    session_put_property(session, "producer", "StepTrace libtracer.so " STEPTRACE_VERSION);
     put_engine(session);
     if (session->fallback != NULL)
-        put_property(session, "engine-reason", session->fallback);
+        session_put_property(session, "engine-reason", session->fallback);
     if (session->incomplete != NULL)
-        put_property(session, "incomplete", session->incomplete);
-    put_property(session, "events", events);
+        session_put_property(session, "incomplete", session->incomplete);
+    session_put_property(session, "events", events);
     char internals[INTERNALS_TEXT];
     internals_describe(internals);
-    put_property(session, "internals", internals);
+    session_put_property(session, "internals", internals);
     collector_note(session);
     if (session->options.method == METHOD_COUNT)
-        put_property(session, "method", "count");
+        session_put_property(session, "method", "count");
     if (leaf_methods_have_one_time(&session->options))
-        put_property(session, "leaf-methods", "one time");
-    put_property(session, "options", session->options.text);
+        session_put_property(session, "leaf-methods", "one time");
+    session_put_property(session, "options", session->options.text);
     if (stamps_are_times(session))
         provenance_number(session->drain.writer, "resolution-ns", session->options.resolution_ns);
-    put_property(session, "clock", stamps_are_times(session) ? clock_name() : STEP_LIVE_CLOCK_NONE);
+    session_put_property(session, "clock",
+                         stamps_are_times(session) ? clock_name() : STEP_LIVE_CLOCK_NONE);
     put_start_time(session);
-    put_property(session, "ring", session->drain.store->writer != NULL ? "memory" : "file");
-    put_property(session, "attached", tracer.attached ? "yes" : "no");
+    session_put_property(session, "ring", session->drain.store->writer != NULL ? "memory" : "file");
+    session_put_property(session, "attached", tracer.attached ? "yes" : "no");
     if (session->options.stack != 0)
         provenance_number(session->drain.writer, "stack", session->options.stack);
-    put_property(session, "existing", session->options.existing ? "yes" : "no");
+    session_put_property(session, "existing", session->options.existing ? "yes" : "no");
     if (session->padding_mask != 0) {
         char layout[LAYOUT_TEXT];
         layouts_describe(layout);
-        put_property(session, "layout", layout);
+        session_put_property(session, "layout", layout);
     }
     if ((session->options.events & TRACED_REFERENCE) != 0)
-        put_property(session, "references", "yes");
+        session_put_property(session, "references", "yes");
     if (session->options.collects)
         provenance_number(session->drain.writer, "collect", session->options.collect_every_bytes);
     provenance_host(session->drain.writer);
@@ -401,7 +402,7 @@ static void forget_unloaded(JNIEnv *jni)
 }
 
 /* Discards a session that was not begun. */
-static bool fail(struct session *session)
+static bool session_fail(struct session *session)
 {
     internals_publish(NULL);
     if (session->gentle)
@@ -465,7 +466,7 @@ static void set_zero(struct session *session)
 bool session_begin(struct session *session, JNIEnv *jni)
 {
     if (!last_is_over(jni))
-        return fail(session);
+        return session_fail(session);
     forget_unloaded(jni);
     limit_resolution(&session->options);
     clock_calibrate(&tracer.start, &tracer.scale);
@@ -473,7 +474,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     slots_prove(jni);
     char gentle[ENGINE_GENTLE_TEXT];
     if (!engine_choice_settle(session, jni) || !engine_instrument(session, jni, gentle))
-        return fail(session);
+        return session_fail(session);
     internals_publish(session->map->header->internals);
     hash_state_report();
     recycle_begin();
@@ -488,9 +489,9 @@ bool session_begin(struct session *session, JNIEnv *jni)
     set_zero(session);
     put_provenance(session);
     if (gentle[0] != '\0')
-        put_property(session, "gentle", gentle);
+        session_put_property(session, "gentle", gentle);
     if (!session_errand(session, write_first))
-        return fail(session);
+        return session_fail(session);
     const uint64_t start[] = {live_word(STEP_LIVE_VM_START, 0)};
     global_write(session, start, 1, 1);
     stamps_freeze(session);

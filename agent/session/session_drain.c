@@ -90,7 +90,7 @@ static void release_all_written(struct drain *drain)
 }
 
 /* Writes all records that wait, and gives their chunks back. */
-static void write_all(struct drain *drain)
+static void session_drain_write_all(struct drain *drain)
 {
     drain_take_everything(drain);
     drain_check(drain, step_writer_flush(drain->writer), NULL);
@@ -104,7 +104,7 @@ static void answer_flush(struct drain *drain)
     if (wanted == atomic_load(&session->drain.flush_done))
         return;
     event_close_free_batch(session, true);
-    write_all(drain);
+    session_drain_write_all(drain);
     pthread_mutex_lock(&session->state_lock);
     atomic_store(&session->drain.flush_done, wanted);
     pthread_cond_broadcast(&session->state_changed);
@@ -148,7 +148,7 @@ static bool has_waited(const struct session *session)
     return waits && clock_monotonic_ns() - from >= session->options.finish_ns;
 }
 
-static bool is_late(const struct drain *drain)
+static bool session_drain_is_late(const struct drain *drain)
 {
     return has_waited(drain->owner);
 }
@@ -179,7 +179,7 @@ static bool must_end(struct drain *drain)
         end_for_file(session, session->map->shared->code);
     } else if (!trace_store_reserve(session->drain.store, backlog / WORST_RATIO)) {
         end_for_file(session, session->drain.store->code);
-    } else if (!memory_account_keep(session, write_all, drain)) {
+    } else if (!memory_account_keep(session, session_drain_write_all, drain)) {
         session->end = END_MEMORY;
     } else if (atomic_load(&session->end_wanted)) {
         session->end = session->wanted_end;
@@ -373,7 +373,7 @@ static const struct drain_operations operations = {.begin = live_streams_begin,
                                                    .take_all_full = take_all_full,
                                                    .is_quiet = is_quiet,
                                                    .gives_up = gives_up,
-                                                   .is_late = is_late};
+                                                   .is_late = session_drain_is_late};
 
 static void drain_session(struct session *session)
 {

@@ -47,7 +47,7 @@ static bool attend_end(struct session *session, uint64_t limit_ns)
     return true;
 }
 
-static void join(struct session *session, uint64_t limit_ns)
+static void session_end_join(struct session *session, uint64_t limit_ns)
 {
     if (session->joined)
         return;
@@ -144,7 +144,7 @@ static void stop_last(struct session *session, enum session_end end, uint64_t li
         engine_enable(session, false);
     }
     session_want_end(session, end);
-    join(session, limit_ns - at_most(session->end_collection_ns, limit_ns));
+    session_end_join(session, limit_ns - at_most(session->end_collection_ns, limit_ns));
     if (!enabled)
         return;
     engine_restore(session);

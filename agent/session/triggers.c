@@ -20,7 +20,7 @@ static bool (*window_entered)(void);
  * untraced. The exchange decides which thread it is: the control lock alone would let each waiting
  * thread begin it again. The identity hashes that the JVM draws here are the agent's
  * (hash_state.h), although the thread is the program's. */
-static void begin(JNIEnv *jni)
+static void triggers_begin(JNIEnv *jni)
 {
     uint64_t from_ns = clock_monotonic_ns();
     hash_state_enter();
@@ -46,7 +46,7 @@ static void entered(JNIEnv *jni, unsigned triggers)
     if (control_is_mine() || atomic_load(&tracer.forked))
         return;
     if ((triggers & TRIGGER_START) != 0 && atomic_load(&waiting) != NULL)
-        atomic_load(&is_of_window) ? begin_window() : begin(jni);
+        atomic_load(&is_of_window) ? begin_window() : triggers_begin(jni);
     if ((triggers & TRIGGER_STOP) != 0)
         stop_call_enter();
 }

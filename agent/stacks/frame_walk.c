@@ -203,7 +203,7 @@ static bool anchored_is_sound(const struct frame_walker *walker, uintptr_t low,
 }
 
 /* Returns true if the word can be read; a system call tests that without a fault. */
-static bool is_readable(uintptr_t address)
+static bool frame_walk_is_readable(uintptr_t address)
 {
     int saved = errno;
     bool readable = address % sizeof(uintptr_t) == 0 &&
@@ -223,11 +223,11 @@ static bool is_method(struct frame_walker *walker, uintptr_t method)
     uintptr_t *seen = &walker->methods[(method >> 3 ^ method >> 13) % METHODS];
     if (__builtin_expect(*seen == method && method != 0, 1))
         return true;
-    if (!is_readable(method + vm->method_const))
+    if (!frame_walk_is_readable(method + vm->method_const))
         return false;
     uintptr_t constant = vm_word(method, vm->method_const);
-    if (!is_readable(constant) || !is_readable(constant + vm->const_size) ||
-        !is_readable(vm_word(constant, vm->const_constants) + vm->pool_holder))
+    if (!frame_walk_is_readable(constant) || !frame_walk_is_readable(constant + vm->const_size) ||
+        !frame_walk_is_readable(vm_word(constant, vm->const_constants) + vm->pool_holder))
         return false;
     *seen = method;
     return true;

@@ -35,14 +35,14 @@ struct stack_known {
     pthread_mutex_t growing;
 };
 
-static size_t bytes_of(size_t slots)
+static size_t stack_known_bytes_of(size_t slots)
 {
     return sizeof(struct known_table) + slots * sizeof(struct known_slot);
 }
 
 static struct known_table *table_create(size_t slots)
 {
-    size_t bytes = bytes_of(slots);
+    size_t bytes = stack_known_bytes_of(slots);
     struct known_table *table =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (table == MAP_FAILED)
@@ -68,7 +68,7 @@ static void table_empty(struct known_table *table)
 static void table_destroy(struct known_table *table)
 {
     memory_subtract(MEMORY_STACKS, table->counted);
-    munmap(table, bytes_of(table->mask + 1));
+    munmap(table, stack_known_bytes_of(table->mask + 1));
 }
 
 struct stack_known *stack_known_create(void)
@@ -127,7 +127,7 @@ bool stack_known_find(struct stack_known *known, const struct stack_key *key, ui
  * except by a chance of 2^-64, and the reader finds nothing. So no order is needed: a number that
  * is found is the key's. What the number names is in the global stream already, written by the
  * thread that has defined it, and the drain takes that stream first. */
-static void put(struct known_table *table, uint64_t low, uint64_t name)
+static void stack_known_put(struct known_table *table, uint64_t low, uint64_t name)
 {
     struct known_slot *bucket = bucket_of(table, low), *slot = &bucket[name >> 32 & (BUCKET - 1)];
     for (size_t i = 0; i < BUCKET; i++)
@@ -143,7 +143,7 @@ static void put(struct known_table *table, uint64_t low, uint64_t name)
  * others go on with the old table: nobody waits for the lock. The release store of the table
  * pairs with the acquire loads in find and add, so its mask and its slots are initialised for
  * whoever sees it. The old table stays mapped, since a reader may be in it at any later time. */
-static void grow(struct stack_known *known)
+static void stack_known_grow(struct stack_known *known)
 {
     if (pthread_mutex_trylock(&known->growing) != 0)
         return;
@@ -158,7 +158,7 @@ static void grow(struct stack_known *known)
             uint64_t name = atomic_load(&old->slots[i].name);
             if (name == 0)
                 continue;
-            put(table, atomic_load(&old->slots[i].check) ^ name, name);
+            stack_known_put(table, atomic_load(&old->slots[i].check) ^ name, name);
             count++;
         }
         table->older = old;
@@ -175,8 +175,8 @@ void stack_known_add(struct stack_known *known, const struct stack_key *key, uin
     uint64_t name = (key->high >> 32 << 32) | number;
     if (number == 0)
         return;
-    put(table, key->low, name);
+    stack_known_put(table, key->low, name);
     size_t added = atomic_fetch_add_explicit(&known->added, 1, memory_order_relaxed);
     if (added > table->mask / 2 && table->mask + 1 < SLOTS_MOST)
-        grow(known);
+        stack_known_grow(known);
 }

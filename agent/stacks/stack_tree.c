@@ -20,7 +20,7 @@ struct line {
 };
 
 struct stack_tree {
-    struct stack_known *places; /* the numbers by key_of() */
+    struct stack_known *places; /* the numbers by stack_tree_key_of() */
     pthread_mutex_t lock;
     struct line *lines; /* frames of the dictionary, from number 1 on */
     size_t count, capacity;
@@ -62,7 +62,8 @@ struct stack_known *stack_tree_known(struct stack_tree *tree)
 
 /* The innermost frame has the complement of `age`: it may have another place, see code_places.h.
  * Both halves hash the same words, in different orders, so that they are independent. */
-static struct stack_key key_of(uint32_t parent, const jvmtiFrameInfo *frame, uint32_t age)
+static struct stack_key stack_tree_key_of(uint32_t parent, const jvmtiFrameInfo *frame,
+                                          uint32_t age)
 {
     uint64_t method = (uint64_t) (uintptr_t) frame->method, place = (uint64_t) frame->location;
     uint64_t from = parent | (uint64_t) age << 32;
@@ -109,7 +110,7 @@ static uint32_t line_of(const jvmtiFrameInfo *frame)
 /* Returns the dictionary's number of a place, and defines it if needed. The caller holds the tree's
  * lock. The record is written before the number is returned, and before it can be found in
  * `places`: a chunk that names the frame is queued later than the definition was committed. */
-static uint32_t define(struct session *session, const struct line *key)
+static uint32_t stack_tree_define(struct session *session, const struct line *key)
 {
     struct stack_tree *tree = session->stacks;
     uint64_t words_hashed = step_hash_join(0, key->method_and_parent);
@@ -146,7 +147,7 @@ static uint32_t add_frame(struct session *session, uint32_t parent, const jvmtiF
     const struct line key = {.method_and_parent = parent | method->id << 32, .place = place};
     struct stack_tree *tree = session->stacks;
     pthread_mutex_lock(&tree->lock);
-    uint32_t number = reserve_line(tree) ? define(session, &key) : 0;
+    uint32_t number = reserve_line(tree) ? stack_tree_define(session, &key) : 0;
     pthread_mutex_unlock(&tree->lock);
     return number;
 }
@@ -160,7 +161,7 @@ uint32_t stack_tree_walk(struct session *session, const jvmtiFrameInfo *frames, 
     struct stack_known *places = session->stacks->places;
     uint32_t number = 0;
     for (size_t i = depth; i-- > 0;) {
-        struct stack_key key = key_of(number, &frames[i], i == 0 ? ~age : age);
+        struct stack_key key = stack_tree_key_of(number, &frames[i], i == 0 ? ~age : age);
         uint32_t child;
         if (!stack_known_find(places, &key, &child)) {
             child = add_frame(session, number, &frames[i], i == 0);

@@ -267,8 +267,8 @@ static uint32_t ask_once(struct session *session, struct thread_stacks *stacks, 
  * different afterwards. The answer counts if the age was even and has not changed. While it is odd
  * for long, two equal answers in a row are accepted; the attempts are limited, because this thread
  * may be the one for which the redefinition waits. */
-static uint32_t ask(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
-                    jobject made, uint64_t class, size_t *making)
+static uint32_t stacks_ask(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
+                           jobject made, uint64_t class, size_t *making)
 {
     uint32_t age, number = 0, before;
     int attempts = 0;
@@ -287,12 +287,12 @@ void stacks_methods_change(void)
 }
 
 /* Asks the JVM for a known stack as well, and returns what it says. */
-static uint32_t compare(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
-                        jobject made, uint64_t class, uint32_t number)
+static uint32_t stacks_compare(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
+                               jobject made, uint64_t class, uint32_t number)
 {
     size_t making;
     atomic_fetch_add_explicit(&walking.compared, 1, memory_order_relaxed);
-    uint32_t right = ask(session, stacks, jni, made, class, &making);
+    uint32_t right = stacks_ask(session, stacks, jni, made, class, &making);
     if (right != number && atomic_fetch_add(&walking.different, 1) < 10)
         log_message("call stacks: %" PRIu32 " should be %" PRIu32, number, right);
     return right;
@@ -330,14 +330,14 @@ static void misread(struct session *session)
  * walk says. Afterwards one stack in 256 of each thread is still compared: a fault that the first
  * 400 did not show is found, late but not silently, and the trace is marked. Each kind is read in
  * one way, whatever the method, so a wrong layout shows at the first stack. */
-static uint32_t prove(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
-                      jobject made, uint64_t class, uint32_t number)
+static uint32_t stacks_prove(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
+                             jobject made, uint64_t class, uint32_t number)
 {
     uint32_t kinds = frame_walk_kinds(stacks->walker);
     if (is_proven(kinds) && stacks->trusted++ < TRUSTED)
         return number;
     stacks->trusted = 0;
-    uint32_t right = compare(session, stacks, jni, made, class, number);
+    uint32_t right = stacks_compare(session, stacks, jni, made, class, number);
     if (right != number)
         misread(session);
     for (int kind = 0; kind < FRAME_KINDS && right == number; kind++)
@@ -368,7 +368,7 @@ static uint32_t ask_and_learn(struct session *session, struct os_thread *os, JNI
     struct thread_stacks *stacks = os->stacks;
     struct stack_key again;
     size_t making;
-    uint32_t number = ask(session, stacks, jni, made, class, &making);
+    uint32_t number = stacks_ask(session, stacks, jni, made, class, &making);
     atomic_fetch_add_explicit(&walking.asked, 1, memory_order_relaxed);
     if (key == NULL)
         atomic_fetch_add_explicit(&walking.unknown, 1, memory_order_relaxed);
@@ -396,8 +396,8 @@ uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIE
     if (!stack_known_find(stack_tree_known(session->stacks), &key, &number))
         return ask_and_learn(session, os, jni, made, class, &key);
     if (__builtin_expect(session->options.walk == WALK_CHECK, 0))
-        return compare(session, stacks, jni, made, class, number);
+        return stacks_compare(session, stacks, jni, made, class, number);
     if (__builtin_expect(walking.to_be_proven, 0))
-        return prove(session, stacks, jni, made, class, number);
+        return stacks_prove(session, stacks, jni, made, class, number);
     return number;
 }

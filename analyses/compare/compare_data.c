@@ -59,8 +59,8 @@ static void put_side(struct json_output *json, const struct measured *measured, 
     put_bound(json, most, measured->most);
 }
 
-static void put_value(struct json_output *json, const struct metric *metric,
-                      const struct measured_pair *pair)
+static void compare_data_put_value(struct json_output *json, const struct metric *metric,
+                                   const struct measured_pair *pair)
 {
     const struct measured *before = &pair->before, *after = &pair->after;
     json_begin_object(json, metric->name);
@@ -78,14 +78,14 @@ static void put_value(struct json_output *json, const struct metric *metric,
     json_end_object(json);
 }
 
-static void put_values(struct json_output *json, const struct compare_report *report,
-                       enum measure_axis axis, uint32_t row)
+static void compare_data_put_values(struct json_output *json, const struct compare_report *report,
+                                    enum measure_axis axis, uint32_t row)
 {
     for (size_t i = 0; i < metric_count; i++) {
         struct measured_pair pair = measures_pair(report->measures, axis, row, &metrics[i]);
         if (metrics[i].group == METRICS_OF_TRACES && measures_have(report->measures, &metrics[i]) &&
             (pair.before.median != 0 || pair.after.median != 0))
-            put_value(json, &metrics[i], &pair);
+            compare_data_put_value(json, &metrics[i], &pair);
     }
 }
 
@@ -100,7 +100,7 @@ static bool put_table(struct json_output *json, const struct compare_report *rep
     for (size_t i = 0; i < ranking.shown; i++) {
         json_begin_object(json, NULL);
         measures_put_name(report->measures, axis, ranking.rows[i].row, json);
-        put_values(json, report, axis, ranking.rows[i].row);
+        compare_data_put_values(json, report, axis, ranking.rows[i].row);
         json_end_object(json);
     }
     json_end_array(json);
@@ -137,7 +137,7 @@ bool compare_print_json(const struct compare_report *report)
     put_runs(&json, report, SIDE_BEFORE, "before");
     put_runs(&json, report, SIDE_AFTER, "after");
     json_begin_object(&json, "program");
-    put_values(&json, report, AXIS_PROGRAM, 1);
+    compare_data_put_values(&json, report, AXIS_PROGRAM, 1);
     json_end_object(&json);
     for (unsigned axis = AXIS_CLASS; ok && axis < AXIS_COUNT; axis++)
         if ((report->axes >> axis & 1) != 0)
@@ -231,9 +231,9 @@ struct page_sites {
     size_t count;
 };
 
-static void put_column(struct json_output *json, const struct compare_report *report,
-                       const struct page_sites *sites, const char *name, enum measure_side side,
-                       double *sums)
+static void compare_data_put_column(struct json_output *json, const struct compare_report *report,
+                                    const struct page_sites *sites, const char *name,
+                                    enum measure_side side, double *sums)
 {
     char key[64];
     const struct metric *metric = metric_by_name(name, strlen(name));
@@ -294,8 +294,8 @@ static bool put_page_sites(struct json_output *json, const struct compare_report
         json_bytes(json, NULL, measures_text(report->measures, AXIS_SITE, sites.rows[i]));
     json_end_array(json);
     for (size_t i = 0; ok && i < sizeof page_columns / sizeof page_columns[0]; i++) {
-        put_column(json, report, &sites, page_columns[i], SIDE_BEFORE, sums);
-        put_column(json, report, &sites, page_columns[i], SIDE_AFTER, sums);
+        compare_data_put_column(json, report, &sites, page_columns[i], SIDE_BEFORE, sums);
+        compare_data_put_column(json, report, &sites, page_columns[i], SIDE_AFTER, sums);
     }
     json_end_object(json);
     free(weights);
@@ -305,7 +305,7 @@ static bool put_page_sites(struct json_output *json, const struct compare_report
     return ok;
 }
 
-static void put_curve(struct json_output *json, const struct measure_run *run)
+static void compare_data_put_curve(struct json_output *json, const struct measure_run *run)
 {
     json_begin_object(json, NULL);
     json_text(json, "trace", run->path);
@@ -335,10 +335,10 @@ bool compare_put_page_data(const void *report_pointer, FILE *out)
     json_bool(&json, "clock", !report->measures->lacks_times);
     json_begin_array(&json, "runs");
     for (size_t i = 0; i < report->measures->run_count; i++)
-        put_curve(&json, &report->measures->runs[i]);
+        compare_data_put_curve(&json, &report->measures->runs[i]);
     json_end_array(&json);
     json_begin_object(&json, "program");
-    put_values(&json, report, AXIS_PROGRAM, 1);
+    compare_data_put_values(&json, report, AXIS_PROGRAM, 1);
     json_end_object(&json);
     bool ok = put_page_sites(&json, &page);
     ok = ok && put_table(&json, &page, AXIS_CLASS);

@@ -130,8 +130,8 @@ static void print_interval(const struct compare_report *report, const struct met
     printf(" %-*s", CHANGE_WIDTH, text);
 }
 
-static void print_head(const struct compare_report *report, const struct metric *metric,
-                       enum measure_axis axis)
+static void compare_text_print_head(const struct compare_report *report,
+                                    const struct metric *metric, enum measure_axis axis)
 {
     printf("\n%12s %12s %12s %8s  ", "before", "after", metric->title, "%");
     if (report->measures->has_estimates)
@@ -157,7 +157,7 @@ static bool print_table(const struct compare_report *report, enum measure_axis a
     if (!rank_changes(report->measures, axis, metric, report->with_times, report->top, &ranking))
         return false;
     if (ranking.count > 0)
-        print_head(report, metric, axis);
+        compare_text_print_head(report, metric, axis);
     for (size_t i = 0; i < ranking.shown; i++) {
         const struct change_row *row = &ranking.rows[i];
         print_medians(metric, row->pair.before.median, row->pair.after.median);

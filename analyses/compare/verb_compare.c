@@ -116,8 +116,8 @@ static bool even_out_stacks(struct measures *measures)
     return measures_cut_sites(measures, least->stack_depth);
 }
 
-static enum step_status print(const struct comparison *comparison,
-                              const struct compare_report *report)
+static enum step_status verb_compare_print(const struct comparison *comparison,
+                                           const struct compare_report *report)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     if (comparison->page != NULL) {
@@ -134,8 +134,8 @@ static enum step_status print(const struct comparison *comparison,
     return ok ? STEP_STATUS_OK : report_no_memory();
 }
 
-static enum step_status compare(struct comparison *comparison,
-                                const struct trace_set sets[SIDE_COUNT])
+static enum step_status verb_compare_sets(struct comparison *comparison,
+                                          const struct trace_set sets[SIDE_COUNT])
 {
     struct measures measures;
     size_t runs = sets[SIDE_BEFORE].count + sets[SIDE_AFTER].count;
@@ -155,7 +155,7 @@ static enum step_status compare(struct comparison *comparison,
         report_differences(&measures);
         comparison->report.measures = &measures;
         enum step_status reported = even_out_stacks(&measures)
-                                        ? print(comparison, &comparison->report)
+                                        ? verb_compare_print(comparison, &comparison->report)
                                         : report_no_memory();
         if (reported == STEP_STATUS_OK)
             reported = gates_judge(&comparison->gates, help.name, &measures, &verb_exit_code);
@@ -165,7 +165,8 @@ static enum step_status compare(struct comparison *comparison,
     return status;
 }
 
-static enum step_status run(struct comparison *comparison, const struct arguments *arguments)
+static enum step_status verb_compare_run(struct comparison *comparison,
+                                         const struct arguments *arguments)
 {
     struct trace_set sets[SIDE_COUNT] = {{.count = 0}};
     enum step_status status = gates_check(&comparison->gates, arguments, METRICS_OF_TRACES, NULL);
@@ -182,7 +183,7 @@ static enum step_status run(struct comparison *comparison, const struct argument
     for (unsigned side = 0; status == STEP_STATUS_OK && side < SIDE_COUNT; side++)
         status = trace_set_find(arguments->operands[side], &sets[side]);
     if (status == STEP_STATUS_OK)
-        status = compare(comparison, sets);
+        status = verb_compare_sets(comparison, sets);
     trace_set_reset(&sets[SIDE_BEFORE]);
     trace_set_reset(&sets[SIDE_AFTER]);
     return status;
@@ -221,7 +222,7 @@ enum step_status verb_compare(int argc, char **argv)
         comparison.report.with_times = for_programs;
         if (comparison.report.top == TOP_NOT_CHOSEN)
             comparison.report.top = for_programs ? 0 : TOP_DEFAULT;
-        arguments.status = run(&comparison, &arguments);
+        arguments.status = verb_compare_run(&comparison, &arguments);
     }
     gates_reset(&comparison.gates);
     return arguments.status;

@@ -150,7 +150,7 @@ struct heaps_found {
 };
 
 /* Of two moments, the first is the side before. */
-static bool measure(const struct heaps_found *found, struct measures *measures)
+static bool verb_heap_measure(const struct heaps_found *found, struct measures *measures)
 {
     const struct heap_asked *asked = found->asked;
     size_t count = asked->gates.count > 0 ? asked->moment_count : 0;
@@ -204,7 +204,7 @@ static enum step_status heaps_found_print(struct heaps_found *found)
     if (check_found(found, &error) != STEP_STATUS_OK)
         return report_error(&error);
     struct measures measures;
-    bool ok = measures_init(&measures, HEAP_MOMENTS_MOST) && measure(found, &measures) &&
+    bool ok = measures_init(&measures, HEAP_MOMENTS_MOST) && verb_heap_measure(found, &measures) &&
               (gates->is_quiet || print_heaps(found));
     enum step_status status = ok ? STEP_STATUS_OK : no_memory(&error);
     if (ok && gates->count > 0)
@@ -231,8 +231,8 @@ struct pass {
     bool wants_ages;
 };
 
-static enum step_status receive(void *user, struct heap_snapshot *snapshot,
-                                struct step_error *error)
+static enum step_status verb_heap_receive(void *user, struct heap_snapshot *snapshot,
+                                          struct step_error *error)
 {
     struct pass *pass = user;
     struct heap_snapshot *snapshots = pass->found.snapshots;
@@ -251,8 +251,8 @@ static enum step_status receive(void *user, struct heap_snapshot *snapshot,
     return STEP_STATUS_OK;
 }
 
-static enum step_status visit(void *user, const struct trace_event *events, size_t count,
-                              struct step_error *error)
+static enum step_status verb_heap_visit(void *user, const struct trace_event *events, size_t count,
+                                        struct step_error *error)
 {
     return heap_tracker_put(&((struct pass *) user)->tracker, events, count, error);
 }
@@ -265,7 +265,7 @@ static bool judges_threads(const struct gates *gates)
     return found;
 }
 
-static enum step_status follow(struct pass *pass, uint64_t event_limit)
+static enum step_status verb_heap_follow(struct pass *pass, uint64_t event_limit)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     const struct heap_asked *asked = pass->asked;
@@ -274,7 +274,7 @@ static enum step_status follow(struct pass *pass, uint64_t event_limit)
         .by_thread = (asked->report.axes & HEAP_BY_THREAD) != 0 || judges_threads(&asked->gates),
         .moments = asked->moments,
         .moment_count = asked->moment_count,
-        .receive = receive,
+        .receive = verb_heap_receive,
         .user = pass};
     if (!heap_tracker_init(&pass->tracker, pass->input->source, &options))
         return report_no_memory();
@@ -282,7 +282,7 @@ static enum step_status follow(struct pass *pass, uint64_t event_limit)
     enum step_status status = heap_tracker_weigh(&pass->tracker, pass->input->source, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
-    status = input_each(pass->input, visit, pass);
+    status = input_each(pass->input, verb_heap_visit, pass);
     if (status != STEP_STATUS_OK)
         return status;
     pass->input->unknown_frees = pass->tracker.unknown_frees;
@@ -307,11 +307,11 @@ static enum step_status follow_to_peak(struct pass *pass, const char *path,
     if (status != STEP_STATUS_OK)
         return status;
     struct pass before = {.asked = pass->asked, .input = &first};
-    status = follow(&before, 0);
+    status = verb_heap_follow(&before, 0);
     uint64_t peak_event = before.tracker.peak_event;
     reset_pass(&before);
     input_close(&first);
-    return status == STEP_STATUS_OK ? follow(pass, peak_event) : status;
+    return status == STEP_STATUS_OK ? verb_heap_follow(pass, peak_event) : status;
 }
 
 static enum step_status trace_print(struct pass *pass, const char *path)
@@ -354,7 +354,7 @@ static enum step_status heap_from_trace(struct heap_asked *asked, const char *pa
     }
     struct pass pass = {.asked = asked, .input = &input, .wants_ages = asked->ages};
     bool in_two = asked->ages && asked->moments[0].kind == HEAP_AT_PEAK;
-    status = in_two ? follow_to_peak(&pass, path, &selected) : follow(&pass, 0);
+    status = in_two ? follow_to_peak(&pass, path, &selected) : verb_heap_follow(&pass, 0);
     if (status == STEP_STATUS_OK)
         status = trace_print(&pass, path);
     enum step_status damage = input_report_damage(&input);
@@ -365,7 +365,7 @@ static enum step_status heap_from_trace(struct heap_asked *asked, const char *pa
 
 /* ---- dumps: options that they do not support, and rows by --class ---- */
 
-static bool class_is_wanted(const struct heaps_found *found, uint32_t class_id)
+static bool verb_heap_class_is_wanted(const struct heaps_found *found, uint32_t class_id)
 {
     return selected_globs_take(&found->asked->selected.classes, trace_class_name_matches,
                                &trace_class_of(found->sites->names, class_id)->name);
@@ -378,7 +378,7 @@ static void filter_classes(const struct heaps_found *found, struct heap_snapshot
     snapshot->dumped = NULL;
     snapshot->live = snapshot->allocated = snapshot->existing = (struct heap_amount){0, 0, 0};
     for (size_t i = 0; i < snapshot->count; i++) {
-        if (!class_is_wanted(found, snapshot->rows[i].key.class_id))
+        if (!verb_heap_class_is_wanted(found, snapshot->rows[i].key.class_id))
             continue;
         snapshot->rows[kept++] = snapshot->rows[i];
         heap_amount_add(&snapshot->live, &snapshot->rows[i].live);
@@ -388,7 +388,7 @@ static void filter_classes(const struct heaps_found *found, struct heap_snapshot
     snapshot->count = kept;
 }
 
-static enum step_status check(const struct heap_asked *asked, const char *path)
+static enum step_status verb_heap_check(const struct heap_asked *asked, const char *path)
 {
     struct event_selection rest = asked->selected;
     rest.classes.count = 0;
@@ -403,8 +403,8 @@ static enum step_status check(const struct heap_asked *asked, const char *path)
     return STEP_STATUS_OK;
 }
 
-static enum step_status print(struct heap_of_dump *import, const struct heap_asked *asked,
-                              const char *path)
+static enum step_status verb_heap_print(struct heap_of_dump *import, const struct heap_asked *asked,
+                                        const char *path)
 {
     struct heaps_found found = {
         .asked = asked, .path = path, .sites = &import->infra.sites, .is_import = true};
@@ -424,11 +424,11 @@ static enum step_status print(struct heap_of_dump *import, const struct heap_ask
 static enum step_status heap_from_dump(const struct heap_asked *asked, const char *path)
 {
     struct heap_of_dump import;
-    if (check(asked, path) != STEP_STATUS_OK)
+    if (verb_heap_check(asked, path) != STEP_STATUS_OK)
         return STEP_STATUS_INVALID;
     enum step_status status = heap_of_dump_open(&import, path);
     if (status == STEP_STATUS_OK) {
-        status = print(&import, asked, path);
+        status = verb_heap_print(&import, asked, path);
         status = heap_of_dump_report_damage(&import, status);
     }
     heap_of_dump_close(&import);
@@ -469,7 +469,7 @@ static const char *needs_all(const struct heap_asked *asked)
     return option;
 }
 
-static enum step_status run(struct heap_asked *asked, const struct arguments *arguments)
+static enum step_status verb_heap_run(struct heap_asked *asked, const struct arguments *arguments)
 {
     const char *path = arguments->operands[0];
     heap_asked_complete(asked);
@@ -521,7 +521,7 @@ enum step_status verb_heap(int argc, char **argv)
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
     if (arguments_read(&arguments, argc, argv, 1, 1))
-        arguments.status = run(&asked, &arguments);
+        arguments.status = verb_heap_run(&asked, &arguments);
     gates_reset(&asked.gates);
     return arguments.status;
 }

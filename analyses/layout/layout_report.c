@@ -9,7 +9,7 @@
 #include "converter/numbers/quantity.h"
 #include "format/json/json_output.h"
 
-static void print_head(const struct layout_totals *totals)
+static void layout_report_print_head(const struct layout_totals *totals)
 {
     const struct object_layout *traced = &totals->layouts[0];
     printf("trace      %s\n", totals->path);
@@ -46,7 +46,8 @@ static void print_layouts(const struct layout_totals *totals)
                totals->uncertain, totals->uncertain == 1 ? "" : "es");
 }
 
-static void print_row(const struct layout_totals *totals, const struct layout_row *row)
+static void layout_report_print_row(const struct layout_totals *totals,
+                                    const struct layout_row *row)
 {
     printf("%12" PRIu64, row->objects);
     for (size_t i = 0; i < totals->layout_count; i++) {
@@ -61,7 +62,7 @@ static void print_row(const struct layout_totals *totals, const struct layout_ro
 
 void layout_print_text(const struct layout_totals *totals, uint64_t top)
 {
-    print_head(totals);
+    layout_report_print_head(totals);
     print_layouts(totals);
     printf("\n%12s", "objects");
     for (size_t i = 0; i < totals->layout_count; i++) {
@@ -72,7 +73,7 @@ void layout_print_text(const struct layout_totals *totals, uint64_t top)
     fputs("  class\n", stdout);
     size_t shown = table_shown(top, totals->row_count);
     for (size_t i = 0; i < shown; i++)
-        print_row(totals, &totals->rows[i]);
+        layout_report_print_row(totals, &totals->rows[i]);
     table_print_rest(shown, totals->row_count, "classes");
 }
 

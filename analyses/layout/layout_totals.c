@@ -87,8 +87,9 @@ static inline void add_array(const struct layout_totals *totals, struct class_to
     }
 }
 
-static inline void put_array(const struct layout_totals *totals, struct class_total *class,
-                             const struct trace_event *event)
+static inline void layout_totals_put_array(const struct layout_totals *totals,
+                                           struct class_total *class,
+                                           const struct trace_event *event)
 {
     const struct object_layout *traced = &totals->layouts[0];
     uint64_t at = object_layout_elements_at(traced, class->shift) + event->padding;
@@ -130,7 +131,7 @@ enum step_status layout_totals_put(void *layout_totals_pointer, const struct tra
             return step_error_set(error, STEP_STATUS_CORRUPT, totals->path, STEP_NO_OFFSET,
                                   "the sizes of the objects are too large");
         if (class->kind != CLASS_OF_INSTANCES)
-            put_array(totals, class, event);
+            layout_totals_put_array(totals, class, event);
         totals->instances += class->kind == CLASS_OF_INSTANCES;
         totals->objects++;
         totals->existing += (event->flags & TRACE_EXISTING) != 0;
@@ -186,8 +187,8 @@ static void put_instances(const struct layout_totals *totals, uint32_t class_id,
     }
 }
 
-static void put_row(const struct layout_totals *totals, uint32_t class_id,
-                    const struct class_total *class, struct layout_row *row)
+static void layout_totals_put_row(const struct layout_totals *totals, uint32_t class_id,
+                                  const struct class_total *class, struct layout_row *row)
 {
     *row = (struct layout_row){.name = trace_class_of(totals->names, class_id)->name,
                                .objects = class->objects,
@@ -204,7 +205,7 @@ static void put_row(const struct layout_totals *totals, uint32_t class_id,
     }
 }
 
-static void add_row(struct layout_totals *totals, const struct layout_row *row)
+static void layout_totals_add_row(struct layout_totals *totals, const struct layout_row *row)
 {
     bool is_uncertain = false;
     totals->all.objects += row->objects;
@@ -216,7 +217,7 @@ static void add_row(struct layout_totals *totals, const struct layout_row *row)
     totals->uncertain += is_uncertain;
 }
 
-static int compare_rows(const void *left, const void *right)
+static int layout_totals_compare_rows(const void *left, const void *right)
 {
     const struct layout_row *a = left, *b = right;
     if (a->bytes[0] != b->bytes[0])
@@ -259,10 +260,10 @@ bool layout_totals_finish(struct layout_totals *totals)
         if (class->objects == 0)
             continue;
         struct layout_row *row = &totals->rows[totals->row_count++];
-        put_row(totals, id, class, row);
-        add_row(totals, row);
+        layout_totals_put_row(totals, id, class, row);
+        layout_totals_add_row(totals, row);
     }
     count_values(totals);
-    qsort(totals->rows, totals->row_count, sizeof *totals->rows, compare_rows);
+    qsort(totals->rows, totals->row_count, sizeof *totals->rows, layout_totals_compare_rows);
     return true;
 }

@@ -40,7 +40,8 @@ static const char *find_traced(const struct input *input, struct object_layout *
         layout, event_source_property(input->source, "java-vm-version").unshown, traced);
 }
 
-static void print(const struct layout_options *options, const struct layout_totals *totals)
+static void verb_layout_print(const struct layout_options *options,
+                              const struct layout_totals *totals)
 {
     if (options->json)
         layout_print_json(totals);
@@ -50,8 +51,8 @@ static void print(const struct layout_options *options, const struct layout_tota
         layout_print_text(totals, options->top);
 }
 
-static enum step_status add_up(const struct layout_options *options, struct input *input,
-                               struct layout_totals *totals)
+static enum step_status verb_layout_add_up(const struct layout_options *options,
+                                           struct input *input, struct layout_totals *totals)
 {
     enum step_status status = event_source_layouts(input->source, layout_totals_put_name, totals);
     if (status == STEP_STATUS_OK)
@@ -69,7 +70,7 @@ static enum step_status add_up(const struct layout_options *options, struct inpu
     if (totals->instances > 0 && totals->classes_with_fields == 0)
         return report_unfit(totals->path, "the trace has no fields of classes (java.Layout), which "
                                           "`convert` does not keep: use the recorded trace");
-    print(options, totals);
+    verb_layout_print(options, totals);
     return input_report_damage(input);
 }
 
@@ -82,7 +83,7 @@ static const char *find_impossible(const struct layout_totals *totals)
     return fault;
 }
 
-static enum step_status run(const struct layout_options *options, const char *path)
+static enum step_status verb_layout_run(const struct layout_options *options, const char *path)
 {
     struct input input;
     struct object_layout traced;
@@ -100,7 +101,7 @@ static enum step_status run(const struct layout_options *options, const char *pa
         fault = find_impossible(&totals);
         if (fault != NULL)
             report_line("layout: %s", fault);
-        status = fault != NULL ? STEP_STATUS_INVALID : add_up(options, &input, &totals);
+        status = fault != NULL ? STEP_STATUS_INVALID : verb_layout_add_up(options, &input, &totals);
         layout_totals_reset(&totals);
     }
     input_close(&input);
@@ -121,8 +122,8 @@ static void set_defaults(struct layout_options *options)
 }
 
 /* `values` and the classes that it is about go together. */
-static enum step_status check(const struct arguments *arguments,
-                              const struct layout_options *options)
+static enum step_status verb_layout_check(const struct arguments *arguments,
+                                          const struct layout_options *options)
 {
     bool has_layout = false;
     for (size_t i = 0; i < options->changes.count; i++)
@@ -158,8 +159,8 @@ enum step_status verb_layout(int argc, char **argv)
         return arguments_fault(&arguments, "--csv and --json: choose one");
     if (options.changes.count == 0)
         set_defaults(&options);
-    enum step_status status = check(&arguments, &options);
+    enum step_status status = verb_layout_check(&arguments, &options);
     if (status != STEP_STATUS_OK)
         return status;
-    return run(&options, arguments.operands[0]);
+    return verb_layout_run(&options, arguments.operands[0]);
 }

@@ -116,8 +116,9 @@ static struct leak_amounts amounts_of(const struct leak_report *report,
                                  amount_of_bytes(amount->bytes, samples)};
 }
 
-static void print_amount(const struct leak_report *report, const char *what,
-                         const struct heap_amount *amount, const struct sample_sums *samples)
+static void leak_report_print_amount(const struct leak_report *report, const char *what,
+                                     const struct heap_amount *amount,
+                                     const struct sample_sums *samples)
 {
     const struct leak_amounts amounts = amounts_of(report, amount, samples);
     char text[AMOUNT_PAIR_TEXT];
@@ -125,7 +126,7 @@ static void print_amount(const struct leak_report *report, const char *what,
     printf("%-10s%s", what, text);
 }
 
-static void print_head(const struct leak_report *report)
+static void leak_report_print_head(const struct leak_report *report)
 {
     char deaths[DEATH_DATES_TEXT];
     struct sample_sums samples = {.samples = 0};
@@ -135,7 +136,7 @@ static void print_head(const struct leak_report *report)
         estimate_print_source(samples.samples, report->tracker->heap.samples.weights.sampling);
         putchar('\n');
     }
-    print_amount(report, "at end", &live, &samples);
+    leak_report_print_amount(report, "at end", &live, &samples);
     printf(", after %zu collection%s%s\n", report->tracker->time_count,
            plural(report->tracker->time_count), is_sampled(report) ? " that freed samples" : "");
     if (report->tracker->heap.left_out > 0)
@@ -147,8 +148,8 @@ static void print_head(const struct leak_report *report)
     death_dates_print(&report->tracker->heap.deaths, deaths, sizeof deaths);
     if (death_dates_are_exact(&report->tracker->heap.deaths))
         printf("%-10s%s\n", "deaths", deaths);
-    print_amount(report, report->is_older ? "older" : "survived", &report->rows->all,
-                 &report->rows->all_samples);
+    leak_report_print_amount(report, report->is_older ? "older" : "survived", &report->rows->all,
+                             &report->rows->all_samples);
     if (!report->is_older)
         printf(" that saw at least %" PRIu64 " collection%s", report->limits.survived,
                plural(report->limits.survived));
@@ -157,8 +158,8 @@ static void print_head(const struct leak_report *report)
                quantity_of_time((double) report->limits.age_ns, report->tracker->heap.unit).text);
     putchar('\n');
     if (report->rows->suppressed.objects > 0) {
-        print_amount(report, "of these", &report->rows->suppressed,
-                     &report->rows->suppressed_samples);
+        leak_report_print_amount(report, "of these", &report->rows->suppressed,
+                                 &report->rows->suppressed_samples);
         printf(" are suppressed\n");
     }
     if (!grows_in_bytes(report))
@@ -168,7 +169,7 @@ static void print_head(const struct leak_report *report)
 }
 
 /* Draws the live amounts after collections as levels, the first at the left. */
-static void print_curve(const struct leak_report *report, const struct leak_row *row)
+static void leak_report_print_curve(const struct leak_report *report, const struct leak_row *row)
 {
     static const char levels[] = " .:-=+*#";
     size_t count = report->tracker->sample_count;
@@ -305,14 +306,14 @@ static struct report_table table_of(const struct leak_report *report)
                         : NULL};
 }
 
-static void print_row(const struct leak_report *report, const struct class_twins *twins,
-                      const struct leak_row *row)
+static void leak_report_print_row(const struct leak_report *report, const struct class_twins *twins,
+                                  const struct leak_row *row)
 {
     const struct report_table table = table_of(report);
     const struct leak_line line = line_of(report, row);
     report_table_print_row(&table, &line, stdout);
     putchar(' ');
-    print_curve(report, row);
+    leak_report_print_curve(report, row);
     printf("  ");
     if ((report->axes & HEAP_BY_CLASS) != 0)
         print_shown(class_twins_name(twins, row->key.class_id), stdout);
@@ -343,12 +344,12 @@ static void print_titles(const struct leak_report *report)
 void leak_print_text(const struct leak_report *report)
 {
     struct class_twins twins;
-    print_head(report);
+    leak_report_print_head(report);
     if (report->rows->count > 0)
         print_titles(report);
     class_twins_find(&twins, report->tracker->heap.sites.names);
     for (size_t i = 0; i < shown(report); i++)
-        print_row(report, &twins, &report->rows->rows[i]);
+        leak_report_print_row(report, &twins, &report->rows->rows[i]);
     class_twins_reset(&twins);
     table_print_rest(shown(report), report->rows->count,
                      report->axes == HEAP_BY_CLASS  ? "classes"
@@ -372,8 +373,8 @@ static void put_amount(struct json_output *json, const struct leak_report *repor
     json_end_object(json);
 }
 
-static void put_row(struct json_output *json, const struct leak_report *report,
-                    const struct leak_row *row)
+static void leak_report_put_row(struct json_output *json, const struct leak_report *report,
+                                const struct leak_row *row)
 {
     const struct heap_sites *sites = &report->tracker->heap.sites;
     const struct report_table table = table_of(report);
@@ -415,7 +416,7 @@ void leak_print_json(const struct leak_report *report)
                  report->tracker->sample_count, sizeof report->tracker->samples[0]);
     json_begin_array(&json, "rows");
     for (size_t i = 0; i < shown(report); i++)
-        put_row(&json, report, &report->rows->rows[i]);
+        leak_report_put_row(&json, report, &report->rows->rows[i]);
     json_end_array(&json);
     if (report->baseline != NULL)
         leak_put_changes(report, &json);

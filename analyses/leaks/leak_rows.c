@@ -205,7 +205,7 @@ struct a_life {
 };
 
 /* Adds `factor` times the bytes of one object. */
-static void add(struct sample_sums *sums, const struct a_life *life, double factor)
+static void leak_rows_add(struct sample_sums *sums, const struct a_life *life, double factor)
 {
     struct sample_sums one = {.samples = 0};
     sample_sums_weigh(&one, life->size_bytes, life->weight, life->sampling);
@@ -220,11 +220,11 @@ static void add(struct sample_sums *sums, const struct a_life *life, double fact
 static void add_life(struct leak_trend *trend, const struct a_life *life, bool is_alive)
 {
     if (life->factor > FACTOR_LEAST)
-        add(&trend->more, life, life->factor);
+        leak_rows_add(&trend->more, life, life->factor);
     if (life->factor < -FACTOR_LEAST)
-        add(&trend->fewer, life, -life->factor);
+        leak_rows_add(&trend->fewer, life, -life->factor);
     if (is_alive && life->factor > FACTOR_LEAST)
-        add(&trend->born, life, life->factor);
+        leak_rows_add(&trend->born, life, life->factor);
 }
 
 struct filling {
@@ -365,7 +365,7 @@ static void find_growth(const struct leak_tracker *tracker, struct leak_row *row
 }
 
 /* Merges rows with equal keys, and leaves them in the order of their keys. */
-static void merge(struct leak_rows *rows)
+static void leak_rows_merge(struct leak_rows *rows)
 {
     size_t last = 0;
     if (rows->count == 0)
@@ -443,7 +443,7 @@ static void make_rows(const struct leak_tracker *tracker, const struct old_cell 
         row->old = old[i].amount;
         row->old_samples = old[i].samples;
     }
-    merge(rows);
+    leak_rows_merge(rows);
 }
 
 /* Adds to each row what all its cells had over time, also those of which nothing survived: where a

@@ -69,7 +69,7 @@ static void thin_out(struct leak_tracker *tracker)
     tracker->stride *= 2;
 }
 
-static bool end_collection(void *user, const struct collection *over)
+static bool leak_tracker_end_collection(void *user, const struct collection *over)
 {
     struct leak_tracker *tracker = user;
     if (!STEP_MAKE_ROOM(tracker->times_ns, tracker->time_capacity, tracker->time_count + 1))
@@ -90,7 +90,7 @@ bool leak_tracker_init(struct leak_tracker *tracker, const struct event_source *
 {
     const struct heap_tracker_options options = {.selected = selected,
                                                  .without_existing = !with_existing,
-                                                 .collected = end_collection,
+                                                 .collected = leak_tracker_end_collection,
                                                  .user = tracker};
     *tracker = (struct leak_tracker){.stride = 1};
     bool ok = heap_tracker_init(&tracker->heap, source, &options);
@@ -145,7 +145,7 @@ struct live_sum {
     struct sample_sums *samples;
 };
 
-static void add_live(void *user, const struct live_object *object, double weight)
+static void leak_tracker_add_live(void *user, const struct live_object *object, double weight)
 {
     struct live_sum *sum = user;
     if (object->class_id >= leak_tracker_first_cell(sum->tracker))
@@ -157,7 +157,7 @@ static struct heap_amount live_samples(const struct leak_tracker *tracker,
                                        struct sample_sums *samples)
 {
     struct live_sum sum = {tracker, samples};
-    heap_samples_each_live(&tracker->heap, add_live, &sum);
+    heap_samples_each_live(&tracker->heap, leak_tracker_add_live, &sum);
     return (struct heap_amount){estimate_whole(samples->objects), estimate_whole(samples->bytes),
                                 0};
 }

@@ -69,8 +69,9 @@ static bool take_axes(void *unsigned_target, const char *value, const char **fau
 }
 
 /* Adds a run, independent of the table's axes: for gates, and to compare with the baseline. */
-static enum step_status measure(struct leaks_options *options, const struct leak_tracker *tracker,
-                                enum measure_side side)
+static enum step_status verb_leaks_measure(struct leaks_options *options,
+                                           const struct leak_tracker *tracker,
+                                           enum measure_side side)
 {
     return leak_rows_measure(tracker, &options->limits, &options->suppressions, side,
                              &options->measures)
@@ -85,7 +86,7 @@ static enum step_status print_rows(struct leaks_options *options, const char *pa
     unsigned axes = options->axes;
     struct measure_run *runs = options->measures.runs;
     choose_limits(options, tracker);
-    enum step_status status = measure(options, tracker, SIDE_AFTER);
+    enum step_status status = verb_leaks_measure(options, tracker, SIDE_AFTER);
     if (status != STEP_STATUS_OK)
         return status;
     for (size_t i = 0; i < options->measures.run_count; i++)
@@ -119,8 +120,10 @@ static enum step_status print_rows(struct leaks_options *options, const char *pa
     return status;
 }
 
-static enum step_status follow(struct leaks_options *options, const char *path, struct input *input,
-                               const struct event_selection *selected, enum measure_side side)
+static enum step_status verb_leaks_follow(struct leaks_options *options, const char *path,
+                                          struct input *input,
+                                          const struct event_selection *selected,
+                                          enum measure_side side)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct leak_tracker tracker;
@@ -144,14 +147,14 @@ static enum step_status follow(struct leaks_options *options, const char *path, 
     if (side == SIDE_BEFORE)
         choose_limits(options, &tracker);
     if (status == STEP_STATUS_OK)
-        status = side == SIDE_BEFORE ? measure(options, &tracker, side)
+        status = side == SIDE_BEFORE ? verb_leaks_measure(options, &tracker, side)
                                      : print_rows(options, path, &tracker);
     leak_tracker_reset(&tracker);
     return status;
 }
 
-static enum step_status read_trace(struct leaks_options *options, const char *path,
-                                   enum measure_side side)
+static enum step_status verb_leaks_read_trace(struct leaks_options *options, const char *path,
+                                              enum measure_side side)
 {
     struct input input;
     struct event_selection selected = options->selected, all;
@@ -163,14 +166,15 @@ static enum step_status read_trace(struct leaks_options *options, const char *pa
         return status;
     status = input_choose_objects(&input, path, NULL, &selected);
     if (status == STEP_STATUS_OK)
-        status = follow(options, path, &input, &selected, side);
+        status = verb_leaks_follow(options, path, &input, &selected, side);
     enum step_status damage = input_report_damage(&input);
     input_close(&input);
     return status == STEP_STATUS_OK ? damage : status;
 }
 
 /* Compares with the intact part of a damaged baseline. */
-static enum step_status run(struct leaks_options *options, const struct arguments *arguments)
+static enum step_status verb_leaks_run(struct leaks_options *options,
+                                       const struct arguments *arguments)
 {
     enum step_status before =
         gates_check(&options->gates, arguments, METRICS_OF_LEAKS,
@@ -180,12 +184,12 @@ static enum step_status run(struct leaks_options *options, const struct argument
     if (!measures_init(&options->measures, SIDE_COUNT))
         return report_no_memory();
     if (options->baseline != NULL)
-        before = read_trace(options, options->baseline, SIDE_BEFORE);
+        before = verb_leaks_read_trace(options, options->baseline, SIDE_BEFORE);
     if (before != STEP_STATUS_OK && before != STEP_STATUS_CORRUPT)
         return before;
     if (options->baseline != NULL && options->measures.run_count == 0)
         return before;
-    enum step_status status = read_trace(options, arguments->operands[0], SIDE_AFTER);
+    enum step_status status = verb_leaks_read_trace(options, arguments->operands[0], SIDE_AFTER);
     return status == STEP_STATUS_OK ? before : status;
 }
 
@@ -216,7 +220,7 @@ enum step_status verb_leaks(int argc, char **argv)
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
     if (arguments_read(&arguments, argc, argv, 1, 1))
-        arguments.status = run(&options, &arguments);
+        arguments.status = verb_leaks_run(&options, &arguments);
     measures_reset(&options.measures);
     gates_reset(&options.gates);
     suppressions_reset(&options.suppressions);

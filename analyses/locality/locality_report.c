@@ -19,7 +19,7 @@ static void put_share(uint64_t part, uint64_t whole)
         printf("%10.1f %%", 100.0 * (double) part / (double) whole);
 }
 
-static void put_head(const struct reference_distances *distances)
+static void locality_report_put_head(const struct reference_distances *distances)
 {
     const struct reference_row *all = &distances->all;
     uint64_t known = reference_row_known(all);
@@ -66,7 +66,7 @@ static void print_distance(const struct lifetimes *distance, double share)
     printf(" %12s", distance->count > 0 ? BYTES(lifetimes_percentile(distance, share)) : "-");
 }
 
-static void put_fields(const struct reference_distances *distances, uint64_t top)
+static void locality_report_put_fields(const struct reference_distances *distances, uint64_t top)
 {
     size_t shown = table_shown(top, distances->count);
     printf("\n%12s %12s %12s %12s %12s %12s  %s\n", "references", "unknown", "one thread",
@@ -115,8 +115,8 @@ static void put_candidates(const struct reference_distances *distances, uint64_t
 
 void locality_print_text(const struct reference_distances *distances, uint64_t top)
 {
-    put_head(distances);
-    put_fields(distances, top);
+    locality_report_put_head(distances);
+    locality_report_put_fields(distances, top);
     put_candidates(distances, top);
 }
 
@@ -132,8 +132,8 @@ static void put_counts(const struct reference_row *row, struct json_output *json
 }
 
 /* `field`: null for the elements of an array. */
-static void put_names(const struct reference_distances *distances, const struct reference_row *row,
-                      struct json_output *json)
+static void locality_report_put_names(const struct reference_distances *distances,
+                                      const struct reference_row *row, struct json_output *json)
 {
     struct keeper_name name;
     name_holder(distances, row, &name);
@@ -164,11 +164,11 @@ static void put_distance(const struct lifetimes *distance, struct json_output *j
     json_end_object(json);
 }
 
-static void put_row(const struct reference_distances *distances, const struct reference_row *row,
-                    struct json_output *json)
+static void locality_report_put_row(const struct reference_distances *distances,
+                                    const struct reference_row *row, struct json_output *json)
 {
     json_begin_object(json, NULL);
-    put_names(distances, row, json);
+    locality_report_put_names(distances, row, json);
     put_counts(row, json);
     json_number(json, "neighbour_bytes", row->neighbour_bytes);
     json_bool(json, "is_candidate", is_candidate(row));
@@ -187,7 +187,7 @@ void locality_print_json(const struct reference_distances *distances)
     put_counts(&distances->all, &json);
     json_begin_array(&json, "fields");
     for (size_t i = 0; i < distances->count; i++)
-        put_row(distances, &distances->rows[i], &json);
+        locality_report_put_row(distances, &distances->rows[i], &json);
     json_end_array(&json);
     json_close(&json);
 }

@@ -47,7 +47,8 @@ static struct birth *birth_of(struct reference_distances *distances, uint32_t no
 /* Returns false if out of memory. */
 /* The event comes after the graph has the node.  An object that existed before the trace has no
  * place: its thread allocated it before anything was counted. */
-static bool put_birth(struct reference_distances *distances, const struct graph_event *event)
+static bool distances_put_birth(struct reference_distances *distances,
+                                const struct graph_event *event)
 {
     uint32_t node = object_graph_find(&replay_of(distances)->graph, event->object);
     bool is_existing = event->kind == GRAPH_EXISTING;
@@ -71,8 +72,8 @@ static bool put_birth(struct reference_distances *distances, const struct graph_
 /* ---- rows ---- */
 
 /* Returns NULL if out of memory. */
-static struct reference_row *row_of(struct reference_distances *distances,
-                                    const struct reference_row *key)
+static struct reference_row *distances_row_of(struct reference_distances *distances,
+                                              const struct reference_row *key)
 {
     uint32_t hash = (uint32_t) step_hash_join(
         step_hash_join((uint64_t) key->array_class << 32, key->field), key->target_class);
@@ -101,12 +102,12 @@ static void clear_rows(struct reference_distances *distances)
 
 /* ---- references ---- */
 
-static uint64_t difference(uint64_t a, uint64_t b)
+static uint64_t distances_difference(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : b - a;
 }
 
-static uint64_t size_of(const struct object_graph *graph, uint32_t node)
+static uint64_t distances_size_of(const struct object_graph *graph, uint32_t node)
 {
     return graph->objects[node].size;
 }
@@ -126,11 +127,11 @@ static bool count_reference(struct reference_distances *distances, struct refere
         row->between++;
         return true;
     }
-    if (difference(from->number, to->number) == 1) {
+    if (distances_difference(from->number, to->number) == 1) {
         row->neighbours++;
-        row->neighbour_bytes += size_of(graph, holder) + size_of(graph, target);
+        row->neighbour_bytes += distances_size_of(graph, holder) + distances_size_of(graph, target);
     }
-    return lifetimes_add(&row->distance, difference(from->position, to->position));
+    return lifetimes_add(&row->distance, distances_difference(from->position, to->position));
 }
 
 /* Moves within an array make no reference; nor do snapshots of a trace with stores, whose
@@ -161,14 +162,15 @@ static void put_reference(void *user, uint32_t holder, uint32_t key, uint32_t be
         wanted.array_class = objects[holder].class_id;
     else
         wanted.field = edge_key_number(key);
-    struct reference_row *row = row_of(distances, &wanted);
+    struct reference_row *row = distances_row_of(distances, &wanted);
     if (row == NULL || !count_reference(distances, row, holder, target))
         distances->no_memory = true;
 }
 
 /* ---- events ---- */
 
-static bool put_event(struct reference_distances *distances, const struct graph_event *event)
+static bool distances_put_event(struct reference_distances *distances,
+                                const struct graph_event *event)
 {
     struct graph_replay *replay = replay_of(distances);
     distances->event = event;
@@ -181,10 +183,11 @@ static bool put_event(struct reference_distances *distances, const struct graph_
     if (!graph_replay_put(replay, event) || distances->no_memory)
         return false;
     bool is_birth = event->kind == GRAPH_ALLOC || event->kind == GRAPH_EXISTING;
-    return !is_birth || event->object == 0 || put_birth(distances, event);
+    return !is_birth || event->object == 0 || distances_put_birth(distances, event);
 }
 
-static enum step_status put_events(struct reference_distances *distances, struct step_error *error)
+static enum step_status distances_put_events(struct reference_distances *distances,
+                                             struct step_error *error)
 {
     struct graph_source *source = &distances->opened.graph.source;
     const struct graph_event *event;
@@ -195,7 +198,7 @@ static enum step_status put_events(struct reference_distances *distances, struct
         if (event->kind == GRAPH_ALLOC && event->amount > BYTES_MOST - distances->bytes)
             return step_error_set(error, STEP_STATUS_CORRUPT, distances->path, STEP_NO_OFFSET,
                                   "the sizes of the objects add up to more than 2^62");
-        if (!put_event(distances, event))
+        if (!distances_put_event(distances, event))
             return no_memory(error);
     }
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
@@ -203,7 +206,7 @@ static enum step_status put_events(struct reference_distances *distances, struct
 
 /* ---- results ---- */
 
-static int compare_rows(const void *left, const void *right)
+static int distances_compare_rows(const void *left, const void *right)
 {
     const struct reference_row *a = left, *b = right;
     const uint64_t keys_a[] = {b->references, a->field, a->array_class, a->target_class};
@@ -214,7 +217,7 @@ static int compare_rows(const void *left, const void *right)
     return 0;
 }
 
-static void add_up(struct reference_distances *distances)
+static void distances_add_up(struct reference_distances *distances)
 {
     for (size_t i = 0; i < distances->count; i++) {
         const struct reference_row *row = &distances->rows[i];
@@ -224,7 +227,7 @@ static void add_up(struct reference_distances *distances)
         distances->all.neighbours += row->neighbours;
     }
     if (distances->count > 0)
-        qsort(distances->rows, distances->count, sizeof *distances->rows, compare_rows);
+        qsort(distances->rows, distances->count, sizeof *distances->rows, distances_compare_rows);
 }
 
 /* ---- life cycle ---- */
@@ -258,10 +261,10 @@ enum step_status reference_distances_read(struct reference_distances *distances,
     id_table_init(&distances->threads, sizeof(struct thread_births));
     enum step_status status = open_graph(distances, error);
     if (status == STEP_STATUS_OK)
-        status = put_events(distances, error);
+        status = distances_put_events(distances, error);
     if (status == STEP_STATUS_OK) {
         opened_graph_report_unknown(path, &distances->opened, 0);
-        add_up(distances);
+        distances_add_up(distances);
     }
     return status;
 }

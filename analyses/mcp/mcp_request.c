@@ -18,7 +18,7 @@ struct parsing {
     const char *text; /* of the fault */
 };
 
-static bool fail(struct parsing *parsing, enum mcp_fault fault, const char *text)
+static bool mcp_request_fail(struct parsing *parsing, enum mcp_fault fault, const char *text)
 {
     if (parsing->fault == MCP_GOOD) {
         parsing->fault = fault;
@@ -27,24 +27,24 @@ static bool fail(struct parsing *parsing, enum mcp_fault fault, const char *text
     return false;
 }
 
-static bool next(struct parsing *parsing, enum json_token *token)
+static bool mcp_request_next(struct parsing *parsing, enum json_token *token)
 {
     return json_input_next(parsing->input, token, NULL) == STEP_STATUS_OK ||
-           fail(parsing, MCP_NO_JSON, "the message is not valid JSON");
+           mcp_request_fail(parsing, MCP_NO_JSON, "the message is not valid JSON");
 }
 
 static bool skip(struct parsing *parsing, enum json_token token)
 {
     return json_input_skip(parsing->input, token, NULL) == STEP_STATUS_OK ||
-           fail(parsing, MCP_NO_JSON, "the message is not valid JSON");
+           mcp_request_fail(parsing, MCP_NO_JSON, "the message is not valid JSON");
 }
 
 /* Copies the text of the last token; texts with a zero byte, or that are too long, are refused. */
-static bool take_name(struct parsing *parsing, char *out, size_t room)
+static bool mcp_request_take_name(struct parsing *parsing, char *out, size_t room)
 {
     struct step_bytes text = json_input_text(parsing->input);
     if (text.length >= room || memchr(text.data, 0, text.length) != NULL)
-        return fail(parsing, MCP_NO_REQUEST, "a name or an id is too long");
+        return mcp_request_fail(parsing, MCP_NO_REQUEST, "a name or an id is too long");
     memcpy(out, text.data, text.length);
     out[text.length] = '\0';
     return true;
@@ -53,8 +53,8 @@ static bool take_name(struct parsing *parsing, char *out, size_t room)
 static bool take_id(struct parsing *parsing, enum json_token token, struct mcp_id *id)
 {
     if (token != JSON_STRING && token != JSON_NUMBER)
-        return fail(parsing, MCP_NO_REQUEST, "an id is a string or a number");
-    if (!take_name(parsing, id->text, sizeof id->text))
+        return mcp_request_fail(parsing, MCP_NO_REQUEST, "an id is a string or a number");
+    if (!mcp_request_take_name(parsing, id->text, sizeof id->text))
         return false;
     id->kind = token == JSON_STRING ? MCP_ID_STRING : MCP_ID_NUMBER;
     return true;
@@ -63,17 +63,17 @@ static bool take_id(struct parsing *parsing, enum json_token token, struct mcp_i
 typedef bool take_member(struct parsing *parsing, const char *key);
 
 /* Takes an object, or fails with `what` if the next value is none. */
-static bool take_object(struct parsing *parsing, take_member *take, enum mcp_fault fault,
-                        const char *what)
+static bool mcp_request_take_object(struct parsing *parsing, take_member *take,
+                                    enum mcp_fault fault, const char *what)
 {
     enum json_token token;
     char key[MCP_NAME_ROOM];
-    if (!next(parsing, &token))
+    if (!mcp_request_next(parsing, &token))
         return false;
     if (token != JSON_OBJECT)
-        return fail(parsing, fault, what);
-    while (next(parsing, &token) && token == JSON_KEY)
-        if (!take_name(parsing, key, sizeof key) || !take(parsing, key))
+        return mcp_request_fail(parsing, fault, what);
+    while (mcp_request_next(parsing, &token) && token == JSON_KEY)
+        if (!mcp_request_take_name(parsing, key, sizeof key) || !take(parsing, key))
             return false;
     return parsing->fault == MCP_GOOD;
 }
@@ -84,20 +84,21 @@ static bool take_argument(struct parsing *parsing, const char *key)
     struct mcp_argument *argument = &request->arguments[request->argument_count];
     enum json_token token;
     if (request->argument_count == MCP_ARGUMENTS_MOST)
-        return fail(parsing, MCP_BAD_PARAMETERS, "there are too many arguments");
+        return mcp_request_fail(parsing, MCP_BAD_PARAMETERS, "there are too many arguments");
     snprintf(argument->name, sizeof argument->name, "%s", key);
-    if (!next(parsing, &token))
+    if (!mcp_request_next(parsing, &token))
         return false;
     struct step_bytes text = json_input_text(parsing->input);
     if (token == JSON_TRUE || token == JSON_FALSE)
         text = step_text(token == JSON_TRUE ? "true" : "false");
     else if (token != JSON_STRING && token != JSON_NUMBER)
-        return fail(parsing, MCP_BAD_PARAMETERS, "an argument is a string, a number or a boolean");
+        return mcp_request_fail(parsing, MCP_BAD_PARAMETERS,
+                                "an argument is a string, a number or a boolean");
     if (memchr(text.data, 0, text.length) != NULL)
-        return fail(parsing, MCP_BAD_PARAMETERS, "an argument has a zero byte");
+        return mcp_request_fail(parsing, MCP_BAD_PARAMETERS, "an argument has a zero byte");
     argument->value = malloc(text.length + 1);
     if (argument->value == NULL)
-        return fail(parsing, MCP_FAILED, "out of memory");
+        return mcp_request_fail(parsing, MCP_FAILED, "out of memory");
     memcpy(argument->value, text.data, text.length);
     argument->value[text.length] = '\0';
     request->argument_count++;
@@ -114,32 +115,32 @@ static bool take_parameter(struct parsing *parsing, const char *key)
     struct mcp_request *request = parsing->request;
     enum json_token token;
     if (is(key, "arguments") && request->argument_count == 0)
-        return take_object(parsing, take_argument, MCP_BAD_PARAMETERS,
-                           "the arguments are not an object");
-    if (!next(parsing, &token))
+        return mcp_request_take_object(parsing, take_argument, MCP_BAD_PARAMETERS,
+                                       "the arguments are not an object");
+    if (!mcp_request_next(parsing, &token))
         return false;
     if (is(key, "requestId"))
         return take_id(parsing, token, &request->cancelled);
     if (token == JSON_STRING && is(key, "name"))
-        return take_name(parsing, request->name, sizeof request->name);
+        return mcp_request_take_name(parsing, request->name, sizeof request->name);
     if (token == JSON_STRING && is(key, "protocolVersion"))
-        return take_name(parsing, request->version, sizeof request->version);
+        return mcp_request_take_name(parsing, request->version, sizeof request->version);
     return skip(parsing, token);
 }
 
-static bool take_part(struct parsing *parsing, const char *key)
+static bool mcp_request_take_part(struct parsing *parsing, const char *key)
 {
     struct mcp_request *request = parsing->request;
     enum json_token token;
     if (is(key, "params"))
-        return take_object(parsing, take_parameter, MCP_BAD_PARAMETERS,
-                           "the parameters are not an object");
-    if (!next(parsing, &token))
+        return mcp_request_take_object(parsing, take_parameter, MCP_BAD_PARAMETERS,
+                                       "the parameters are not an object");
+    if (!mcp_request_next(parsing, &token))
         return false;
     if (is(key, "id"))
         return take_id(parsing, token, &request->id);
     if (token == JSON_STRING && is(key, "method"))
-        return take_name(parsing, request->method, sizeof request->method);
+        return mcp_request_take_name(parsing, request->method, sizeof request->method);
     if (token == JSON_STRING && is(key, "jsonrpc"))
         parsing->is_rpc = is((const char *) json_input_text(parsing->input).data, "2.0");
     return skip(parsing, token);
@@ -148,19 +149,20 @@ static bool take_part(struct parsing *parsing, const char *key)
 static void parse(struct parsing *parsing)
 {
     enum json_token token;
-    if (!take_object(parsing, take_part, MCP_NO_REQUEST, "a message is one object") ||
-        !next(parsing, &token))
+    if (!mcp_request_take_object(parsing, mcp_request_take_part, MCP_NO_REQUEST,
+                                 "a message is one object") ||
+        !mcp_request_next(parsing, &token))
         return;
     if (token != JSON_END)
-        fail(parsing, MCP_NO_JSON, "unexpected data after the message");
+        mcp_request_fail(parsing, MCP_NO_JSON, "unexpected data after the message");
     else if (!parsing->is_rpc)
-        fail(parsing, MCP_NO_REQUEST, "the message is not of JSON-RPC 2.0");
+        mcp_request_fail(parsing, MCP_NO_REQUEST, "the message is not of JSON-RPC 2.0");
 }
 
 static bool take_only_id(struct parsing *parsing, const char *key)
 {
     enum json_token token;
-    return next(parsing, &token) &&
+    return mcp_request_next(parsing, &token) &&
            (is(key, "id") ? take_id(parsing, token, &parsing->request->id) : skip(parsing, token));
 }
 
@@ -170,7 +172,7 @@ static void find_id(const char *path, struct mcp_request *request)
     struct parsing parsing = {.request = request};
     if (json_input_open(path, &parsing.input, NULL) != STEP_STATUS_OK)
         return;
-    take_object(&parsing, take_only_id, MCP_NO_REQUEST, "");
+    mcp_request_take_object(&parsing, take_only_id, MCP_NO_REQUEST, "");
     json_input_close(parsing.input);
 }
 
@@ -184,7 +186,7 @@ enum mcp_fault mcp_request_parse(const char *line, size_t length, struct mcp_req
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     if (file < 0 || write(file, line, length) != (ssize_t) length ||
         json_input_open(path, &parsing.input, NULL) != STEP_STATUS_OK)
-        fail(&parsing, MCP_FAILED, "out of memory");
+        mcp_request_fail(&parsing, MCP_FAILED, "out of memory");
     else
         parse(&parsing);
     if (parsing.input != NULL)

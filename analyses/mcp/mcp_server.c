@@ -82,7 +82,7 @@ struct server {
     struct call call;
 };
 
-static struct step_bytes bytes_of(const struct step_buffer *buffer)
+static struct step_bytes mcp_server_bytes_of(const struct step_buffer *buffer)
 {
     return (struct step_bytes){buffer->data, buffer->length};
 }
@@ -178,7 +178,7 @@ static void answer_tools(const struct mcp_id *id)
     end_result(&json);
 }
 
-static void put_text(struct json_output *json, struct step_bytes text)
+static void mcp_server_put_text(struct json_output *json, struct step_bytes text)
 {
     json_begin_object(json, NULL);
     json_text(json, "type", "text");
@@ -194,9 +194,9 @@ static void answer_call(const struct mcp_id *id, struct step_bytes output,
     begin_result(&json, id);
     json_begin_array(&json, "content");
     if (output.length > 0)
-        put_text(&json, output);
+        mcp_server_put_text(&json, output);
     if (messages.length > 0 || output.length == 0)
-        put_text(&json, messages);
+        mcp_server_put_text(&json, messages);
     json_end_array(&json);
     json_bool(&json, "isError", is_error);
     end_result(&json);
@@ -248,7 +248,7 @@ static void close_pipe(const int *ends)
     close(ends[1]);
 }
 
-static bool start(struct call *call, uint64_t limit_ns, const sigset_t *mask)
+static bool mcp_server_start(struct call *call, uint64_t limit_ns, const sigset_t *mask)
 {
     int output[2], messages[2];
     pid_t server = getpid();
@@ -309,7 +309,7 @@ static void remove_places(const struct mcp_command *command, struct step_buffer 
 }
 
 /* The process has ended: answers. */
-static void finish(struct call *call)
+static void mcp_server_finish(struct call *call)
 {
     int status;
     while (waitpid(call->process, &status, 0) < 0 && errno == EINTR)
@@ -326,7 +326,8 @@ static void finish(struct call *call)
     else if (!WIFEXITED(status))
         answer_text(&call->id, "the command ended unexpectedly", true);
     else
-        answer_call(&call->id, bytes_of(&call->printed), bytes_of(&call->said), !is_good);
+        answer_call(&call->id, mcp_server_bytes_of(&call->printed),
+                    mcp_server_bytes_of(&call->said), !is_good);
     call_reset(call);
 }
 
@@ -374,7 +375,7 @@ static void begin_call(struct server *server, const struct mcp_request *request)
                 call->command.word_count * sizeof call->command.words[0]);
         call->command.words[1] = memory;
     }
-    if (!start(call, server->limits->call_ns, &server->mask)) {
+    if (!mcp_server_start(call, server->limits->call_ns, &server->mask)) {
         answer_fault(&request->id, MCP_FAILED, "a process cannot be started");
         call_reset(call);
     }
@@ -517,7 +518,7 @@ static void wait_and_read(struct server *server)
     if (call->process != 0 && call->ended == NULL && monotonic_ns() >= call->ends_ns)
         end_early(call, "the call took longer than the server's limit (--time): ask for less");
     if (call->process != 0 && call->output < 0 && call->messages < 0)
-        finish(call);
+        mcp_server_finish(call);
 }
 
 static void begin_next(struct server *server)
@@ -547,7 +548,7 @@ enum step_status mcp_serve(const struct mcp_traces *traces, const struct mcp_lim
     if (server.call.process != 0) {
         server.call.is_cancelled = true;
         end_early(&server.call, "the client has disconnected");
-        finish(&server.call);
+        mcp_server_finish(&server.call);
     }
     while (server.waiting_count > 0)
         mcp_request_reset(&server.waiting[--server.waiting_count]);

@@ -101,7 +101,7 @@ static const struct tool tools[] = {
 };
 enum { TOOL_COUNT = sizeof tools / sizeof tools[0] };
 
-static const struct tool *find(const char *name)
+static const struct tool *mcp_tools_find(const char *name)
 {
     for (size_t i = 0; i < TOOL_COUNT; i++)
         if (strcmp(tools[i].name, name) == 0)
@@ -111,7 +111,7 @@ static const struct tool *find(const char *name)
 
 bool mcp_tool_exists(const char *name)
 {
-    return find(name) != NULL;
+    return mcp_tools_find(name) != NULL;
 }
 
 /* ---- the description ---- */
@@ -161,7 +161,7 @@ void mcp_tools_describe(struct json_output *json)
 
 /* ---- a command ---- */
 
-static bool fail(char *fault, const char *name, const char *reason)
+static bool mcp_tools_fail(char *fault, const char *name, const char *reason)
 {
     snprintf(fault, FAULT_ROOM, "%s: %s", name, reason);
     return false;
@@ -170,7 +170,7 @@ static bool fail(char *fault, const char *name, const char *reason)
 static bool add_word(struct mcp_command *command, const char *word, char *fault)
 {
     if (command->word_count == MCP_WORDS_MOST)
-        return fail(fault, word, "there are too many arguments");
+        return mcp_tools_fail(fault, word, "there are too many arguments");
     command->words[command->word_count++] = word;
     return true;
 }
@@ -188,14 +188,14 @@ static bool add_option(struct mcp_command *command, const struct parameter *para
     char *text = command->texts[command->word_count % MCP_WORDS_MOST];
     if (parameter->kind == KIND_FLAG) {
         if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
-            return fail(fault, parameter->name, "true or false is expected");
+            return mcp_tools_fail(fault, parameter->name, "true or false is expected");
         return value[0] == 'f' || add_word(command, parameter->option, fault);
     }
     if (parameter->kind == KIND_ROWS && !is_row_count(value))
-        return fail(fault, parameter->name, "a number from 1 to 1000 is expected");
+        return mcp_tools_fail(fault, parameter->name, "a number from 1 to 1000 is expected");
     int length = snprintf(text, sizeof command->texts[0], "%s=%s", parameter->option, value);
     if (length < 0 || (size_t) length >= sizeof command->texts[0])
-        return fail(fault, parameter->name, "it is too long");
+        return mcp_tools_fail(fault, parameter->name, "it is too long");
     return add_word(command, text, fault);
 }
 
@@ -207,7 +207,7 @@ static bool add_operand(struct mcp_command *command, const struct mcp_traces *tr
         free(command->long_text);
         command->long_text = strdup(value);
         return command->long_text != NULL ? add_word(command, command->long_text, fault)
-                                          : fail(fault, parameter->name, "out of memory");
+                                          : mcp_tools_fail(fault, parameter->name, "out of memory");
     }
     struct mcp_trace *trace = &command->traces[command->trace_count];
     if (!mcp_trace_open(traces, value, trace, &reason)) {
@@ -225,7 +225,8 @@ static bool names_are_known(const struct tool *tool, const struct mcp_request *r
         while (*one != NULL && strcmp((*one)->name, request->arguments[i].name) != 0)
             one++;
         if (*one == NULL)
-            return fail(fault, request->arguments[i].name, "the tool has no such argument");
+            return mcp_tools_fail(fault, request->arguments[i].name,
+                                  "the tool has no such argument");
     }
     return true;
 }
@@ -233,7 +234,7 @@ static bool names_are_known(const struct tool *tool, const struct mcp_request *r
 bool mcp_command_make(const struct mcp_request *request, const struct mcp_traces *traces,
                       struct mcp_command *command, char *fault)
 {
-    const struct tool *tool = find(request->name);
+    const struct tool *tool = mcp_tools_find(request->name);
     *command = (struct mcp_command){.word_count = 0};
     bool ok = names_are_known(tool, request, fault) && add_word(command, tool->name, fault) &&
               add_word(command, "--json", fault) &&
@@ -244,7 +245,7 @@ bool mcp_command_make(const struct mcp_request *request, const struct mcp_traces
             const struct parameter *one = tool->parameters[i];
             const char *value = mcp_request_argument(request, one->name);
             if (value == NULL && one->is_required)
-                ok = fail(fault, one->name, "the argument is missing");
+                ok = mcp_tools_fail(fault, one->name, "the argument is missing");
             else if (value != NULL && (one->option == NULL) == (operands == 1))
                 ok = one->option != NULL ? add_option(command, one, value, fault)
                                          : add_operand(command, traces, one, value, fault);

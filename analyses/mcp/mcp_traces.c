@@ -17,8 +17,8 @@
 
 enum { LIST_DEPTH_MOST = 4 };
 
-static enum step_status refuse(struct step_error *error, enum step_status status, const char *path,
-                               const char *reason)
+static enum step_status mcp_traces_refuse(struct step_error *error, enum step_status status,
+                                          const char *path, const char *reason)
 {
     return step_error_set(error, status, path, STEP_NO_OFFSET, "%s", reason);
 }
@@ -27,12 +27,13 @@ enum step_status mcp_traces_add(struct mcp_traces *traces, const char *path,
                                 struct step_error *error)
 {
     if (traces->count == MCP_DIRECTORIES_MOST)
-        return refuse(error, STEP_STATUS_LIMIT, path, "there are more than 16 directories");
+        return mcp_traces_refuse(error, STEP_STATUS_LIMIT, path,
+                                 "there are more than 16 directories");
     char *real = realpath(path, NULL);
     int descriptor = real != NULL ? open(real, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     if (descriptor < 0) {
         enum step_status status = errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO;
-        refuse(error, status, path, strerror(errno));
+        mcp_traces_refuse(error, status, path, strerror(errno));
         free(real);
         return status;
     }

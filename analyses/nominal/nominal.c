@@ -202,7 +202,7 @@ static void note_peak(struct nominal *nominal, uint64_t time_ns)
         nominal->peak_tenth = nominal->living;
 }
 
-static bool put_birth(struct nominal *nominal, const struct trace_event *event)
+static bool nominal_put_birth(struct nominal *nominal, const struct trace_event *event)
 {
     bool is_new = (event->flags & TRACE_EXISTING) == 0;
     bool is_counted =
@@ -226,7 +226,7 @@ static void count_life(struct nominal *nominal, const struct live_object *object
                        is_bound);
 }
 
-static void put_death(struct nominal *nominal, const struct trace_event *event)
+static void nominal_put_death(struct nominal *nominal, const struct trace_event *event)
 {
     struct live_object object;
     death_dates_put(&nominal->deaths, event);
@@ -248,13 +248,13 @@ enum step_status nominal_put(void *nominal_pointer, const struct trace_event *ev
         nominal->first_ns = event->time_ns < nominal->first_ns ? event->time_ns : nominal->first_ns;
         nominal->last_ns = event->time_ns > nominal->last_ns ? event->time_ns : nominal->last_ns;
         if (event->kind == EVENT_OBJECT_FREE)
-            put_death(nominal, event);
+            nominal_put_death(nominal, event);
         if (event->kind != EVENT_OBJECT_ALLOC)
             continue;
         if (event->size > BYTES_MOST - nominal->born || event->size > BYTES_MOST - nominal->living)
             return step_error_set(error, STEP_STATUS_CORRUPT, nominal->path, STEP_NO_OFFSET,
                                   "the sizes of the objects add up to more than 2^62");
-        if (!put_birth(nominal, event))
+        if (!nominal_put_birth(nominal, event))
             return no_memory(error);
     }
     return STEP_STATUS_OK;

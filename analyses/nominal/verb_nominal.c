@@ -57,8 +57,8 @@ static enum step_status count_stores(struct nominal *nominal, const struct input
     return status;
 }
 
-static enum step_status read_all(struct nominal *nominal, struct input *input, const char *path,
-                                 struct step_error *error)
+static enum step_status verb_nominal_read_all(struct nominal *nominal, struct input *input,
+                                              const char *path, struct step_error *error)
 {
     enum step_status status = event_source_phases(input->source, nominal_put_phase, nominal, error);
     if (status == STEP_STATUS_OK)
@@ -74,8 +74,8 @@ static enum step_status read_all(struct nominal *nominal, struct input *input, c
     return nominal_put_names(nominal, &input->source->names) ? STEP_STATUS_OK : report_no_memory();
 }
 
-static enum step_status count(const struct nominal_call *call, struct input *input,
-                              const char *path)
+static enum step_status verb_nominal_count(const struct nominal_call *call, struct input *input,
+                                           const char *path)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct nominal nominal;
@@ -88,7 +88,7 @@ static enum step_status count(const struct nominal_call *call, struct input *inp
         trace_lacks_existing(event_source_property(input->source, "existing").unshown);
     nominal.is_uncompressed = is_uncompressed(input->source);
     if (status == STEP_STATUS_OK)
-        status = read_all(&nominal, input, path, &error);
+        status = verb_nominal_read_all(&nominal, input, path, &error);
     if (status == STEP_STATUS_OK) {
         input->unknown_frees = nominal.unknown_frees;
         status = input_report_damage(input);
@@ -102,7 +102,7 @@ static enum step_status count(const struct nominal_call *call, struct input *inp
     return status;
 }
 
-static enum step_status run(struct nominal_call *call, const char *path)
+static enum step_status verb_nominal_run(struct nominal_call *call, const char *path)
 {
     struct input input;
     struct event_selection all;
@@ -115,7 +115,7 @@ static enum step_status run(struct nominal_call *call, const char *path)
     enum step_status status = input_open_seekable(&input, path, call->from, &all);
     if (status != STEP_STATUS_OK)
         return status;
-    status = count(call, &input, path);
+    status = verb_nominal_count(call, &input, path);
     input_close(&input);
     return status;
 }
@@ -137,5 +137,5 @@ enum step_status verb_nominal(int argc, char **argv)
     struct arguments arguments = ARGUMENTS_OF(help, rows);
     if (!arguments_read(&arguments, argc, argv, 1, 1))
         return arguments.status;
-    return run(&call, arguments.operands[0]);
+    return verb_nominal_run(&call, arguments.operands[0]);
 }

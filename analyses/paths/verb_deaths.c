@@ -60,7 +60,8 @@ static void date_deaths_report(const char *output, const struct dated_summary *s
             .text);
 }
 
-static void print_json(const char *in, const char *out, const struct dated_summary *summary)
+static void verb_deaths_print_json(const char *in, const char *out,
+                                   const struct dated_summary *summary)
 {
     struct json_output json;
     json_open(&json, stdout);
@@ -118,7 +119,7 @@ enum step_status verb_deaths(int argc, char **argv)
     if (!summary.is_written)
         return status;
     if (as_json)
-        print_json(arguments.operands[0], output, &summary);
+        verb_deaths_print_json(arguments.operands[0], output, &summary);
     else
         date_deaths_report(output, &summary);
     return status;

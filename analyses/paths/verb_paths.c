@@ -12,7 +12,7 @@ static const struct verb_help help = {
     "(snapshot=...). A moment is end, peak, a time, or gc:N.\n"};
 
 /* Unlike take_globs(), takes an empty pattern, which matches nothing. */
-static bool take_class(void *globs_target, const char *value, const char **fault)
+static bool verb_paths_take_class(void *globs_target, const char *value, const char **fault)
 {
     struct selected_globs *globs = globs_target;
     *fault = "at most 16 patterns can be given";
@@ -32,7 +32,7 @@ enum step_status verb_paths(int argc, char **argv)
         {"at", 0, "MOMENT", "end (default), peak, gc:N or a time (200ms, 1.5s; plain: ns)",
          take_moment, &options.moment},
         {"class", 0, "GLOB", "objects of classes that match (* stops at /, ** does not)",
-         take_class, &classes},
+         verb_paths_take_class, &classes},
         {"top", 0, "N", "number of paths (20; 0: all)", take_count, &options.top},
         {"json", 0, NULL, "print JSON", take_flag, &options.as_json},
         READING_ROWS};

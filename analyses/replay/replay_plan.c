@@ -30,7 +30,7 @@ void replay_plan_destroy(struct replay_plan *plan)
     free(plan);
 }
 
-static void refuse(struct replay_plan *plan, const char *what)
+static void replay_plan_refuse(struct replay_plan *plan, const char *what)
 {
     if (plan->options.refuses && plan->status == STEP_STATUS_OK)
         plan->status = step_error_set(plan->error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
@@ -46,7 +46,7 @@ static void fault(struct replay_plan *plan, enum replay_fault fault)
     char text[100];
     plan->counts.faults[fault]++;
     snprintf(text, sizeof text, "address %" PRIu64 " %s", plan->record->address, texts[fault]);
-    refuse(plan, text);
+    replay_plan_refuse(plan, text);
 }
 
 /* Counts breaches of the rules for records: threads, heaps, times, and records that belong to a
@@ -56,7 +56,7 @@ static void take_breach(void *user, enum alloc_rule rule, const char *text)
     struct replay_plan *plan = user;
     (void) rule;
     plan->counts.faults[REPLAY_OUT_OF_ORDER]++;
-    refuse(plan, text);
+    replay_plan_refuse(plan, text);
 }
 
 struct replay_plan *replay_plan_create(const struct replay_plan_options *options)
@@ -83,8 +83,8 @@ static bool is_overlapping(struct replay_plan *plan, const struct hatf_record *r
                 : address_map_overlap(&plan->live, record->address, record->size)) != NULL;
 }
 
-static void put_object(struct replay_plan *plan, uint64_t address, uint64_t size, uint64_t heap,
-                       uint32_t slot)
+static void replay_plan_put_object(struct replay_plan *plan, uint64_t address, uint64_t size,
+                                   uint64_t heap, uint32_t slot)
 {
     if (!address_map_put(&plan->live,
                          &(struct address_block){
@@ -116,7 +116,7 @@ static void finish_own(struct replay_plan *plan, struct plan_thread *thread)
 {
     struct own_records *own = &thread->own;
     if (own->allocates && own->slot != NO_SLOT)
-        put_object(plan, own->new_address, own->size, own->heap, own->slot);
+        replay_plan_put_object(plan, own->new_address, own->size, own->heap, own->slot);
     own->frees = own->allocates = false;
 }
 
@@ -136,7 +136,7 @@ static bool take_own(struct replay_plan *plan, struct plan_thread *thread,
         if (is_overlapping(plan, record))
             fault(plan, REPLAY_OVERLAP);
         if (own->slot != NO_SLOT)
-            put_object(plan, own->new_address, own->size, own->heap, own->slot);
+            replay_plan_put_object(plan, own->new_address, own->size, own->heap, own->slot);
         own->allocates = false;
         return true;
     }
@@ -166,7 +166,8 @@ static uint32_t how_of(const struct hatf_record *record)
     return is_good ? REPLAY_ALIGNED + (uint32_t) __builtin_ctzll(alignment) : REPLAY_AS_MALLOC;
 }
 
-static void take_alloc(struct replay_plan *plan, uint32_t thread, const struct hatf_record *record)
+static void replay_plan_take_alloc(struct replay_plan *plan, uint32_t thread,
+                                   const struct hatf_record *record)
 {
     if (is_overlapping(plan, record)) {
         fault(plan, REPLAY_OVERLAP);
@@ -176,14 +177,15 @@ static void take_alloc(struct replay_plan *plan, uint32_t thread, const struct h
     uint32_t heap = plan->options.is_threaded ? 0 : heap_of(plan, record->heap);
     if (slot == NO_SLOT)
         return;
-    put_object(plan, record->address, record->size, record->heap, slot);
+    replay_plan_put_object(plan, record->address, record->size, record->heap, slot);
     plan_use_slot(plan, thread,
                   replay_op_make(heap != 0 ? REPLAY_HEAP_MALLOC : REPLAY_MALLOC,
                                  fitting_size(record->size), slot,
                                  heap != 0 ? heap : how_of(record)));
 }
 
-static void take_free(struct replay_plan *plan, uint32_t thread, const struct hatf_record *record)
+static void replay_plan_take_free(struct replay_plan *plan, uint32_t thread,
+                                  const struct hatf_record *record)
 {
     const struct address_block *block = address_map_find(&plan->live, record->address);
     if (block == NULL) {
@@ -220,8 +222,8 @@ static void move_in_heap(struct replay_plan *plan, uint32_t thread, uint32_t slo
     plan_use_slot(plan, thread, replay_op_make(REPLAY_HEAP_MALLOC, fitting_size(size), slot, heap));
 }
 
-static void take_realloc(struct replay_plan *plan, uint32_t thread, uint32_t origin,
-                         const struct hatf_record *record)
+static void replay_plan_take_realloc(struct replay_plan *plan, uint32_t thread, uint32_t origin,
+                                     const struct hatf_record *record)
 {
     struct address_block *block = address_map_find(&plan->live, record->address);
     bool frees = record->tag == HATF_REALLOC_ALLOC_FREE || record->tag == HATF_REALLOC_FREE;
@@ -355,10 +357,10 @@ enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_rec
         put_pause(plan, thread, record->time);
     switch (record->tag) {
     case HATF_ALLOC:
-        take_alloc(plan, thread, record);
+        replay_plan_take_alloc(plan, thread, record);
         break;
     case HATF_FREE:
-        take_free(plan, thread, record);
+        replay_plan_take_free(plan, thread, record);
         break;
     case HATF_REALLOC_ALLOC:
         take_realloc_alloc(plan, thread, origin, record);
@@ -366,7 +368,7 @@ enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_rec
     case HATF_REALLOC_NO_ALLOC:
     case HATF_REALLOC_ALLOC_FREE:
     case HATF_REALLOC_FREE:
-        take_realloc(plan, thread, origin, record);
+        replay_plan_take_realloc(plan, thread, origin, record);
         break;
     case HATF_CREATE_HEAP:
         take_heap_create(plan, thread, record);

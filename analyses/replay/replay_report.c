@@ -32,8 +32,8 @@ static void set_scale(struct svg_chart *chart, const struct replay *replay)
     chart->y_most *= 1.05;
 }
 
-static void print_curve(struct svg_chart *chart, const struct replay_control *result,
-                        const char *name, bool is_live)
+static void replay_report_print_curve(struct svg_chart *chart, const struct replay_control *result,
+                                      const char *name, bool is_live)
 {
     svg_chart_begin_curve(chart, is_live);
     for (uint32_t i = 0; i < result->sample_count; i++) {
@@ -65,9 +65,10 @@ bool replay_print_picture(const void *replay_pointer, FILE *out)
     set_scale(&chart, replay);
     svg_chart_begin(&chart);
     if (allocators->count > 0)
-        print_curve(&chart, allocators->items[0].best, "live bytes", true);
+        replay_report_print_curve(&chart, allocators->items[0].best, "live bytes", true);
     for (size_t i = 0; i < allocators->count; i++)
-        print_curve(&chart, allocators->items[i].best, last_part(allocators->items[i].name), false);
+        replay_report_print_curve(&chart, allocators->items[i].best,
+                                  last_part(allocators->items[i].name), false);
     svg_chart_end(&chart);
     return true;
 }

@@ -215,8 +215,8 @@ static void replay_pieces_complete(struct replay_pieces *pieces)
     sem_post(&pieces->control->filled);
 }
 
-static enum step_status put_records(struct alloc_source *source, struct replay_plan *plan,
-                                    struct step_error *error)
+static enum step_status replay_run_put_records(struct alloc_source *source,
+                                               struct replay_plan *plan, struct step_error *error)
 {
     struct hatf_record record;
     for (;;) {
@@ -264,7 +264,7 @@ static enum step_status make_pieces(struct alloc_source *source,
     struct replay_plan *plan = replay_plan_create(options);
     if (plan == NULL)
         return no_memory(error);
-    enum step_status status = put_records(source, plan, error);
+    enum step_status status = replay_run_put_records(source, plan, error);
     if (status == STEP_STATUS_OK)
         status = replay_plan_finish(plan, error);
     if (status == STEP_STATUS_OK)
@@ -331,8 +331,9 @@ static bool find_library(const char *const *names, char *path)
     return false;
 }
 
-static enum step_status append(struct replay_allocators *allocators,
-                               const struct replay_allocator *allocator, struct step_error *error)
+static enum step_status replay_run_append(struct replay_allocators *allocators,
+                                          const struct replay_allocator *allocator,
+                                          struct step_error *error)
 {
     if (!STEP_MAKE_ROOM(allocators->items, allocators->capacity, allocators->count + 1))
         return no_memory(error);
@@ -350,7 +351,7 @@ static enum step_status add_library(struct replay_allocators *allocators, const 
     if (strpbrk(allocator.library, ": ") != NULL)
         return step_error_set(error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
                               "LD_PRELOAD accepts no colons or spaces in a path");
-    return append(allocators, &allocator, error);
+    return replay_run_append(allocators, &allocator, error);
 }
 
 enum step_status replay_allocators_add(struct replay_allocators *allocators, const char *name,
@@ -367,7 +368,7 @@ enum step_status replay_allocators_add(struct replay_allocators *allocators, con
                                   "%s is not installed (there is no %s); --allocator=PATH.so "
                                   "names any other place",
                                   name, known_allocators[i].libraries[0]);
-        return append(allocators, &allocator, error);
+        return replay_run_append(allocators, &allocator, error);
     }
     return step_error_set(error, STEP_STATUS_NOT_FOUND, NULL, STEP_NO_OFFSET,
                           "no allocator is called '%s': glibc, jemalloc, tcmalloc, mimalloc, "
@@ -382,7 +383,7 @@ enum step_status replay_allocators_add_installed(struct replay_allocators *alloc
     for (size_t i = 0; i < KNOWN_COUNT && status == STEP_STATUS_OK; i++) {
         struct replay_allocator allocator = {.name = known_allocators[i].name};
         if (i == 0 || find_library(known_allocators[i].libraries, allocator.library))
-            status = append(allocators, &allocator, error);
+            status = replay_run_append(allocators, &allocator, error);
     }
     return status;
 }

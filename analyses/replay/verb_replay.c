@@ -60,8 +60,8 @@ static enum step_status add_allocators(struct replay *replay, const char *list, 
     return status;
 }
 
-static enum step_status report(const struct replay *replay, const struct wanted *wanted,
-                               struct step_error *error)
+static enum step_status verb_replay_report(const struct replay *replay, const struct wanted *wanted,
+                                           struct step_error *error)
 {
     if (wanted->json)
         replay_print_json(replay);
@@ -74,7 +74,7 @@ static enum step_status report(const struct replay *replay, const struct wanted 
                : STEP_STATUS_OK;
 }
 
-static enum step_status run(const struct wanted *wanted)
+static enum step_status verb_replay_run(const struct wanted *wanted)
 {
     static char names[NAMES_MAX];
     struct step_error error = {.offset = STEP_NO_OFFSET};
@@ -92,7 +92,7 @@ static enum step_status run(const struct wanted *wanted)
     if (status == STEP_STATUS_OK)
         status = replay_run(&replay, &error);
     if (status == STEP_STATUS_OK)
-        status = report(&replay, wanted, &error);
+        status = verb_replay_report(&replay, wanted, &error);
     if (status != STEP_STATUS_OK)
         report_error(&error);
     else if (replay.trace.is_damaged)
@@ -109,7 +109,7 @@ static enum step_status run_on(struct wanted *wanted, const char *path)
     enum step_status status = seekable_path_open(&seekable, path, &error);
     wanted->settings.path = seekable.path;
     wanted->settings.name = seekable.spool >= 0 ? STANDARD_INPUT_NAME : path;
-    status = status == STEP_STATUS_OK ? run(wanted) : report_error(&error);
+    status = status == STEP_STATUS_OK ? verb_replay_run(wanted) : report_error(&error);
     seekable_path_close(&seekable);
     return status;
 }

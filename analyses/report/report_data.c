@@ -50,8 +50,9 @@ void report_retained_reset(struct report_retained *retained)
     retained->is_known = false;
 }
 
-static void put_rows(const struct report_retained *retained, const struct retained *rows,
-                     const char *key, struct json_output *json)
+static void report_data_put_rows(const struct report_retained *retained,
+                                 const struct retained *rows, const char *key,
+                                 struct json_output *json)
 {
     const struct graph_source *source = &retained->graph.source;
     struct keeper_name name;
@@ -89,8 +90,8 @@ static void report_retained_put_data(const struct report_retained *retained,
     json_number(json, "bytes", retained->by_site.bytes);
     json_number(json, "unreached_objects", retained->by_site.unreached_objects);
     json_number(json, "unreached_bytes", retained->by_site.unreached_bytes);
-    put_rows(retained, &retained->by_site, "sites", json);
-    put_rows(retained, &retained->by_class, "classes", json);
+    report_data_put_rows(retained, &retained->by_site, "sites", json);
+    report_data_put_rows(retained, &retained->by_class, "classes", json);
     json_end_object(json);
 }
 
@@ -224,7 +225,7 @@ static uint64_t used_threads(const struct statistics *statistics)
     return used;
 }
 
-static void put_summary(struct writer *writer)
+static void report_data_put_summary(struct writer *writer)
 {
     const struct statistics *statistics = &writer->model->statistics;
     const struct object_totals *all = &statistics->all.objects;
@@ -275,7 +276,7 @@ static void put_moment(struct writer *writer)
 
 /* ---- lifetimes ---- */
 
-static void put_lifetimes(struct writer *writer)
+static void report_data_put_lifetimes(struct writer *writer)
 {
     const struct lifetimes *lifetimes = &writer->model->statistics.all.lifetimes;
     json_begin_array(&writer->json, "lifetimes");
@@ -301,7 +302,7 @@ static void put_mean_and_median(struct json_output *json, const struct lifetimes
     json_real(json, NULL, lifetimes_percentile(lifetimes, 0.5));
 }
 
-static bool put_classes(struct writer *writer, const struct statistics_report *report)
+static bool report_data_put_classes(struct writer *writer, const struct statistics_report *report)
 {
     struct json_output *json = &writer->json;
     struct id_table at_moment; /* struct heap_amount */
@@ -366,7 +367,7 @@ static void put_activity(struct writer *writer, uint32_t id)
     json_end_array(&writer->json);
 }
 
-static void put_thread(struct writer *writer, uint32_t id, bool is_drawn)
+static void report_data_put_thread(struct writer *writer, uint32_t id, bool is_drawn)
 {
     struct json_output *json = &writer->json;
     const struct thread_totals *thread = id_table_find(&writer->model->statistics.threads, id);
@@ -402,7 +403,7 @@ static bool put_threads(struct writer *writer, const struct statistics_report *r
         return false;
     json_begin_array(&writer->json, "threads");
     for (size_t i = 0; i < ranking.shown; i++)
-        put_thread(writer, ranking.rows[i].id, i < ACTIVE_THREADS);
+        report_data_put_thread(writer, ranking.rows[i].id, i < ACTIVE_THREADS);
     json_end_array(&writer->json);
     json_number(&writer->json, "threads_left", ranking.count - ranking.shown);
     free(ranking.rows);
@@ -434,7 +435,7 @@ static bool put_method_name(struct writer *writer, uint32_t id)
     return true;
 }
 
-static bool put_methods(struct writer *writer, const struct statistics_report *report)
+static bool report_data_put_methods(struct writer *writer, const struct statistics_report *report)
 {
     struct json_output *json = &writer->json;
     struct ranking ranking;
@@ -462,8 +463,8 @@ static bool put_methods(struct writer *writer, const struct statistics_report *r
 /* ---- calls ---- */
 
 /* Writes the index of a thread or method in a list of the page, which is assigned on first use. */
-static bool put_number(struct json_output *json, struct id_table *numbers, uint32_t *last,
-                       uint32_t id)
+static bool report_data_put_number(struct json_output *json, struct id_table *numbers,
+                                   uint32_t *last, uint32_t id)
 {
     uint32_t *number = id_table_get(numbers, id);
     if (number == NULL)
@@ -513,8 +514,8 @@ static bool put_calls(struct writer *writer)
         json_begin_array(json, NULL);
         json_number(json, NULL, call->start_ns);
         json_number(json, NULL, call->length_ns);
-        ok = put_number(json, &threads, &last_thread, call->thread_id) &&
-             put_number(json, &methods, &last_method, call->method_id);
+        ok = report_data_put_number(json, &threads, &last_thread, call->thread_id) &&
+             report_data_put_number(json, &methods, &last_method, call->method_id);
         json_number(json, NULL, call->depth);
         json_end_array(json);
     }
@@ -559,12 +560,12 @@ bool report_data_put(const struct report_model *model, const struct report_retai
     writer.json.is_in_html = true;
     json_begin_object(&writer.json, NULL);
     report_properties_put(model->source, model->statistics.not_probed, options, &writer.json);
-    put_summary(&writer);
+    report_data_put_summary(&writer);
     put_moment(&writer);
     bool ok = put_findings(model, retained, &writer.json) &&
               report_timeline_put_data(model, &writer.json);
     report_phases_put_data(&model->phases, &model->timeline, &writer.json);
-    put_lifetimes(&writer);
+    report_data_put_lifetimes(&writer);
     death_dates_put_json(&model->statistics.deaths, event_source_time_unit(model->source),
                          &writer.json);
     report_collectors_put_data(model->collectors, &writer.json);
@@ -572,8 +573,8 @@ bool report_data_put(const struct report_model *model, const struct report_retai
     ok = ok &&
          report_leaks_put_data(model->has_leaks ? &model->findings.leaks : NULL, &writer.json) &&
          report_advice_put_data(&model->advice, &model->source->names, &writer.json) &&
-         put_classes(&writer, &report) && put_threads(&writer, &report) &&
-         put_methods(&writer, &report) && put_calls(&writer) &&
+         report_data_put_classes(&writer, &report) && put_threads(&writer, &report) &&
+         report_data_put_methods(&writer, &report) && put_calls(&writer) &&
          report_sites_put_data(model, options, &report, &writer.json);
     json_end_object(&writer.json);
     return ok;

@@ -11,15 +11,17 @@
 #define REPORT_LEAKS_FRAMES 24u
 
 /* Returns the number of the frame without its callers. */
-static uint32_t frame_of(const struct heap_sites *sites, uint32_t site, struct heap_sites *frames)
+static uint32_t report_leaks_frame_of(const struct heap_sites *sites, uint32_t site,
+                                      struct heap_sites *frames)
 {
     struct heap_site frame = sites->items[site];
     frame.parent = 0;
     return heap_sites_put(frames, &frame);
 }
 
-static void put_row(struct json_output *json, const struct leak_tracker *tracker,
-                    const struct leak_row *row, bool by_site, struct heap_sites *frames)
+static void report_leaks_put_row(struct json_output *json, const struct leak_tracker *tracker,
+                                 const struct leak_row *row, bool by_site,
+                                 struct heap_sites *frames)
 {
     const struct heap_sites *sites = &tracker->heap.sites;
     unsigned depth = 0;
@@ -33,7 +35,7 @@ static void put_row(struct json_output *json, const struct leak_tracker *tracker
     json_real(json, NULL, row->fit);
     json_begin_array(json, NULL);
     for (uint32_t at = row->key.site; at != 0 && depth < REPORT_LEAKS_FRAMES; depth++) {
-        json_number(json, NULL, frame_of(sites, at, frames));
+        json_number(json, NULL, report_leaks_frame_of(sites, at, frames));
         at = sites->items[at].parent;
     }
     json_end_array(json);
@@ -45,7 +47,7 @@ static void put_row(struct json_output *json, const struct leak_tracker *tracker
     json_end_array(json);
 }
 
-static void put_frames(struct json_output *json, const struct heap_sites *frames)
+static void report_leaks_put_frames(struct json_output *json, const struct heap_sites *frames)
 {
     json_begin_array(json, "frames");
     json_text(json, NULL, "");
@@ -72,10 +74,10 @@ static void put_leaks(struct json_output *json, const struct leak_tracker *track
     json_end_array(json);
     json_begin_array(json, "rows");
     for (size_t i = 0; i < shown; i++)
-        put_row(json, tracker, &rows->rows[i], by_site, frames);
+        report_leaks_put_row(json, tracker, &rows->rows[i], by_site, frames);
     json_end_array(json);
     json_number(json, "left", rows->count - shown);
-    put_frames(json, frames);
+    report_leaks_put_frames(json, frames);
     json_end_object(json);
 }
 

@@ -12,13 +12,14 @@
 
 /* ---- the longest calls, in a heap whose first element is the next to be replaced ---- */
 
-static enum step_status note(void *user, const struct call_event *event, struct step_error *error);
+static enum step_status report_model_note(void *user, const struct call_event *event,
+                                          struct step_error *error);
 
 /* Returns false if memory runs out; reset is allowed then. */
 static bool report_calls_init(struct report_calls *calls)
 {
     *calls = (struct report_calls){.longest = malloc(REPORT_CALLS * sizeof *calls->longest)};
-    call_events_init(&calls->calls, 0, note, calls);
+    call_events_init(&calls->calls, 0, report_model_note, calls);
     return calls->longest != NULL;
 }
 
@@ -59,7 +60,8 @@ static void offer(struct report_calls *calls, const struct report_call *call)
             sink(calls, i);
 }
 
-static enum step_status note(void *user, const struct call_event *event, struct step_error *error)
+static enum step_status report_model_note(void *user, const struct call_event *event,
+                                          struct step_error *error)
 {
     (void) error;
     if (event->change != CALL_OPENS)
@@ -106,7 +108,7 @@ static void report_bins_reset(struct report_bins *bins)
 
 /* ---- merging bins ---- */
 
-static bool merge(struct report_bin *a, struct report_bin *b, struct report_bin *out)
+static bool report_model_merge(struct report_bin *a, struct report_bin *b, struct report_bin *out)
 {
     size_t i = 0, k = 0;
     out->count = 0;
@@ -130,11 +132,11 @@ static bool merge(struct report_bin *a, struct report_bin *b, struct report_bin 
     return true;
 }
 
-static bool fold(struct report_bins *bins)
+static bool report_model_fold(struct report_bins *bins)
 {
     for (size_t i = 0; i < REPORT_BINS / 2; i++) {
         struct report_bin both, *first = &bins->bins[2 * i], *second = first + 1;
-        if (!merge(first, second, &both))
+        if (!report_model_merge(first, second, &both))
             return false;
         free(first->changes);
         free(second->changes);
@@ -188,10 +190,11 @@ static bool close_bin(struct report_bins *bins, const struct heap_tracker *track
     return true;
 }
 
-static bool advance(struct report_bins *bins, const struct heap_tracker *tracker, uint64_t time_ns)
+static bool report_model_advance(struct report_bins *bins, const struct heap_tracker *tracker,
+                                 uint64_t time_ns)
 {
     while (time_ns >= bins->end_ns && bins->end_ns != UINT64_MAX) {
-        if (!close_bin(bins, tracker) || (bins->count == REPORT_BINS && !fold(bins)))
+        if (!close_bin(bins, tracker) || (bins->count == REPORT_BINS && !report_model_fold(bins)))
             return false;
         uint64_t length;
         if (__builtin_mul_overflow(bins->count + 1, bins->step_ns, &length) ||
@@ -218,7 +221,7 @@ static enum step_status report_bins_put(struct report_bins *bins, struct heap_tr
             continue;
         status = heap_tracker_put(tracker, events + first, i - first, error);
         first = i;
-        if (status == STEP_STATUS_OK && !advance(bins, tracker, events[i].time_ns))
+        if (status == STEP_STATUS_OK && !report_model_advance(bins, tracker, events[i].time_ns))
             status = no_memory(error);
     }
     if (status == STEP_STATUS_OK)
@@ -307,8 +310,8 @@ enum step_status report_advice_find(struct report_advice *advice, const struct t
 }
 
 /* The snapshot has a copy of its moment, so kind and value identify which of the two it is. */
-static enum step_status receive(void *user, struct heap_snapshot *snapshot,
-                                struct step_error *error)
+static enum step_status report_model_receive(void *user, struct heap_snapshot *snapshot,
+                                             struct step_error *error)
 {
     struct report_model *model = user;
     (void) error;
@@ -334,7 +337,7 @@ bool report_model_init(struct report_model *model, const struct event_source *so
     const struct heap_tracker_options options = {
         .moments = model->moments,
         .moment_count = moment->kind == HEAP_AT_END || model->is_sampled ? 1 : 2,
-        .receive = receive,
+        .receive = report_model_receive,
         .user = model};
     bool ok = heap_tracker_init(&model->heap, source, &options);
     statistics_init(&model->statistics, &source->names, false);

@@ -18,7 +18,8 @@ struct phase_search {
     struct id_table names; /* struct name_total */
 };
 
-static uint64_t end_of(const struct timeline *timeline, const struct trace_phase *phase)
+static uint64_t report_phases_end_of(const struct timeline *timeline,
+                                     const struct trace_phase *phase)
 {
     uint64_t last_ns = timeline->start_ns + (timeline->step + 1) * timeline->step_ns;
     return phase->end_ns != UINT64_MAX ? phase->end_ns
@@ -26,7 +27,7 @@ static uint64_t end_of(const struct timeline *timeline, const struct trace_phase
                                        : phase->begin_ns;
 }
 
-static enum step_status add_up(void *user, const struct trace_phase *phase)
+static enum step_status report_phases_add_up(void *user, const struct trace_phase *phase)
 {
     struct phase_search *search = user;
     struct name_total *total = id_table_get(&search->names, phase->number);
@@ -34,13 +35,14 @@ static enum step_status add_up(void *user, const struct trace_phase *phase)
         return STEP_STATUS_NO_MEMORY;
     total->name = phase->name;
     total->phases++;
-    total->total_ns += end_of(search->timeline, phase) - phase->begin_ns;
+    total->total_ns += report_phases_end_of(search->timeline, phase) - phase->begin_ns;
     total->of_program = total->of_program || phase->of_program;
     return STEP_STATUS_OK;
 }
 
 /* Keeps the rows sorted by their total times. */
-static void put_row(struct report_phases *phases, uint32_t number, const struct name_total *total)
+static void report_phases_put_row(struct report_phases *phases, uint32_t number,
+                                  const struct name_total *total)
 {
     size_t at = phases->count;
     while (at > 0 && phases->rows[at - 1].total_ns < total->total_ns)
@@ -75,7 +77,7 @@ static enum step_status mark(void *user, const struct trace_phase *phase)
         i++;
     if (i == search->phases->count)
         return STEP_STATUS_OK;
-    size_t last = step_of(timeline, end_of(timeline, phase));
+    size_t last = step_of(timeline, report_phases_end_of(timeline, phase));
     for (size_t step = step_of(timeline, phase->begin_ns); step <= last; step++)
         search->phases->rows[i].steps[step] = 1;
     return STEP_STATUS_OK;
@@ -87,11 +89,11 @@ enum step_status report_phases_find(struct report_phases *phases, struct event_s
     struct phase_search search = {phases, timeline, {0}};
     *phases = (struct report_phases){0};
     id_table_init(&search.names, sizeof(struct name_total));
-    enum step_status status = event_source_phases(source, add_up, &search, error);
+    enum step_status status = event_source_phases(source, report_phases_add_up, &search, error);
     for (uint32_t id = 0; status == STEP_STATUS_OK && id_table_next(&search.names, &id); id++) {
         const struct name_total *total = id_table_find(&search.names, id);
         if (total->phases > 0)
-            put_row(phases, id, total);
+            report_phases_put_row(phases, id, total);
     }
     id_table_reset(&search.names);
     if (status == STEP_STATUS_OK && phases->count > 0)

@@ -42,13 +42,13 @@ struct report_sites {
     size_t place_count;
 };
 
-static void add(struct report_site_sums *to, const struct report_site_sums *from)
+static void sites_data_add(struct report_site_sums *to, const struct report_site_sums *from)
 {
     for (size_t i = 0; i < SUMS; i++)
         to->of[i] += from->of[i];
 }
 
-static struct report_site_sums sums_of(const struct heap_row *row, bool is_moment)
+static struct report_site_sums sites_data_sums_of(const struct heap_row *row, bool is_moment)
 {
     if (is_moment)
         return (struct report_site_sums){
@@ -64,8 +64,8 @@ static struct report_site_sums *own_sums(const struct report_model *model)
     for (int is_moment = 0; sums != NULL && is_moment < 2; is_moment++) {
         const struct heap_snapshot *snapshot = is_moment ? report_moment(model) : report_end(model);
         for (size_t i = 0; i < snapshot->count; i++) {
-            const struct report_site_sums own = sums_of(&snapshot->rows[i], is_moment);
-            add(&sums[snapshot->rows[i].key.site], &own);
+            const struct report_site_sums own = sites_data_sums_of(&snapshot->rows[i], is_moment);
+            sites_data_add(&sums[snapshot->rows[i].key.site], &own);
         }
     }
     return sums;
@@ -131,7 +131,7 @@ static bool make_tree(const struct report_model *model, const struct report_site
                     (struct report_site){.site = REPORT_SITE_OTHER, .parent = number[above]};
             }
             sites->numbers[i] = other[above];
-            add(&sites->items[other[above]].own, &cumulative[i]);
+            sites_data_add(&sites->items[other[above]].own, &cumulative[i]);
         }
     }
     free(number);
@@ -171,7 +171,7 @@ static bool list_places(const struct report_model *model, bool is_moment,
         struct report_place *place = &sites->places[sites->place_count++];
         *place = (struct report_place){.leaf = heap_sites_put(&sites->leaves, &leaf),
                                        .class_id = row->key.class_id,
-                                       .sums = sums_of(row, is_moment)};
+                                       .sums = sites_data_sums_of(row, is_moment)};
         if (place->leaf == 0)
             return false;
     }
@@ -186,7 +186,7 @@ static void merge_places(struct report_sites *sites)
     qsort(sites->places, sites->place_count, sizeof *sites->places, sites_by_place);
     for (size_t i = 1; i < sites->place_count; i++) {
         if (sites_by_place(&sites->places[kept], &sites->places[i]) == 0)
-            add(&sites->places[kept].sums, &sites->places[i].sums);
+            sites_data_add(&sites->places[kept].sums, &sites->places[i].sums);
         else
             sites->places[++kept] = sites->places[i];
     }
@@ -224,7 +224,7 @@ static bool report_sites_make(const struct report_model *model, size_t node_limi
     if (ok) {
         memcpy(cumulative, own, count * sizeof *own);
         for (size_t i = count; i-- > 1;)
-            add(&cumulative[model->heap.sites.items[i].parent], &cumulative[i]);
+            sites_data_add(&cumulative[model->heap.sites.items[i].parent], &cumulative[i]);
         ok = make_tree(model, own, cumulative, node_limit, sites) &&
              make_places(model, &cumulative[0], place_limit, sites);
     }
@@ -257,7 +257,7 @@ struct entries {
     size_t count;
 };
 
-static int by_place(const void *left, const void *right)
+static int sites_data_by_place(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
     if (a->bin != b->bin)
@@ -267,15 +267,15 @@ static int by_place(const void *left, const void *right)
     return a->class_number < b->class_number ? -1 : a->class_number > b->class_number;
 }
 
-static void merge(struct entries *entries)
+static void sites_data_merge(struct entries *entries)
 {
     size_t last = 0;
     if (entries->count == 0)
         return;
-    qsort(entries->items, entries->count, sizeof *entries->items, by_place);
+    qsort(entries->items, entries->count, sizeof *entries->items, sites_data_by_place);
     for (size_t i = 1; i < entries->count; i++) {
         struct entry *to = &entries->items[last];
-        if (by_place(to, &entries->items[i]) != 0) {
+        if (sites_data_by_place(to, &entries->items[i]) != 0) {
             entries->items[++last] = entries->items[i];
             continue;
         }
@@ -302,8 +302,8 @@ static bool number_classes(const struct statistics_report *report, struct id_tab
     return ok;
 }
 
-static bool gather(const struct report_model *model, const struct report_sites *sites,
-                   const struct id_table *numbers, struct entries *entries)
+static bool sites_data_gather(const struct report_model *model, const struct report_sites *sites,
+                              const struct id_table *numbers, struct entries *entries)
 {
     const struct report_bins *bins = &model->bins;
     size_t count = 0;
@@ -324,7 +324,7 @@ static bool gather(const struct report_model *model, const struct report_sites *
                                                               change->grown_bytes};
         }
     if (entries->items != NULL)
-        merge(entries);
+        sites_data_merge(entries);
     return entries->items != NULL;
 }
 
@@ -344,7 +344,7 @@ static int by_pair(const void *left, const void *right)
     return (a->bin > b->bin) - (a->bin < b->bin);
 }
 
-static int by_size(const void *left, const void *right)
+static int sites_data_by_size(const void *left, const void *right)
 {
     const struct pair *a = left, *b = right;
     if (a->bytes != b->bytes)
@@ -367,7 +367,7 @@ static size_t find_pairs(const struct entries *entries, struct pair *pairs)
 }
 
 /* Omitted pairs lose their place, not their bytes. */
-static bool cut(struct entries *entries)
+static bool sites_data_cut(struct entries *entries)
 {
     size_t kept = 0;
     if (entries->count <= ENTRIES_MOST)
@@ -377,7 +377,7 @@ static bool cut(struct entries *entries)
         return false;
     qsort(entries->items, entries->count, sizeof *entries->items, by_pair);
     size_t count = find_pairs(entries, pairs);
-    qsort(pairs, count, sizeof *pairs, by_size);
+    qsort(pairs, count, sizeof *pairs, sites_data_by_size);
     for (size_t i = 0; i < count; i++) {
         kept += pairs[i].count;
         for (size_t k = 0; kept > ENTRIES_MOST && k < pairs[i].count; k++)
@@ -385,12 +385,12 @@ static bool cut(struct entries *entries)
                 entries->items[pairs[i].first + k].class_number = 0;
     }
     free(pairs);
-    merge(entries);
+    sites_data_merge(entries);
     return true;
 }
 
-static void put(const struct report_model *model, const struct entries *entries,
-                struct json_output *json)
+static void sites_data_put(const struct report_model *model, const struct entries *entries,
+                           struct json_output *json)
 {
     size_t at = 0;
     json_begin_object(json, "bins");
@@ -425,10 +425,10 @@ static bool report_bins_put_data(const struct report_model *model, const struct 
     struct id_table numbers; /* uint32_t */
     struct entries entries = {.items = NULL};
     id_table_init(&numbers, sizeof(uint32_t));
-    bool ok = number_classes(report, &numbers) && gather(model, sites, &numbers, &entries) &&
-              cut(&entries);
+    bool ok = number_classes(report, &numbers) &&
+              sites_data_gather(model, sites, &numbers, &entries) && sites_data_cut(&entries);
     if (ok)
-        put(model, &entries, json);
+        sites_data_put(model, &entries, json);
     free(entries.items);
     id_table_reset(&numbers);
     return ok;
@@ -437,8 +437,8 @@ static bool report_bins_put_data(const struct report_model *model, const struct 
 #define SITE_NODES ((size_t) 12000)
 
 /* A member of each site. */
-static void put_column(struct json_output *json, const struct report_sites *sites, const char *key,
-                       const uint64_t *first)
+static void sites_data_put_column(struct json_output *json, const struct report_sites *sites,
+                                  const char *key, const uint64_t *first)
 {
     json_numbers(json, key, first, sites->count, sizeof sites->items[0]);
 }
@@ -471,8 +471,8 @@ static void put_places(struct json_output *json, const struct report_model *mode
 }
 
 /* Numbers names by leaf; names that the page does not use are empty. */
-static bool put_names(const struct report_model *model, struct json_output *json,
-                      struct report_sites *sites)
+static bool sites_data_put_names(const struct report_model *model, struct json_output *json,
+                                 struct report_sites *sites)
 {
     json_begin_array(json, "name");
     for (size_t i = 0; i < sites->count; i++)
@@ -523,10 +523,10 @@ bool report_sites_put_data(const struct report_model *model, const struct report
     bool ok = report_sites_make(model, SITE_NODES, (size_t) options->top, &sites);
     if (ok) {
         json_begin_object(json, "sites");
-        put_column(json, &sites, "parent", &sites.items->parent);
+        sites_data_put_column(json, &sites, "parent", &sites.items->parent);
         for (size_t i = 0; i < SUMS; i++)
-            put_column(json, &sites, sum_names[i], &sites.items->own.of[i]);
-        ok = put_names(model, json, &sites) && put_cut_stacks(model, &sites, json);
+            sites_data_put_column(json, &sites, sum_names[i], &sites.items->own.of[i]);
+        ok = sites_data_put_names(model, json, &sites) && put_cut_stacks(model, &sites, json);
         json_end_object(json);
         put_places(json, model, &sites);
         ok = ok && report_bins_put_data(model, &sites, report, json);

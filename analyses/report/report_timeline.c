@@ -15,7 +15,7 @@ struct band {
 };
 
 /* Keeps the bands with most weight, the largest first. */
-static void put_band(struct band bands[BAND_CLASSES], size_t *count, struct band band)
+static void timeline_put_band(struct band bands[BAND_CLASSES], size_t *count, struct band band)
 {
     size_t at = *count;
     while (at > 0 && bands[at - 1].weight < band.weight)
@@ -45,7 +45,7 @@ static bool choose_bands(const struct timeline *timeline, struct band bands[BAND
     const uint64_t *sum;
     for (uint32_t id = 0; ok && (sum = id_table_next(&weights, &id)) != NULL; id++)
         if (*sum > 0)
-            put_band(bands, count, (struct band){*sum, id});
+            timeline_put_band(bands, count, (struct band){*sum, id});
     id_table_reset(&weights);
     return ok;
 }
@@ -86,7 +86,7 @@ static void put_steps(const struct timeline *timeline, struct json_output *json,
     json_numbers(json, key, first, timeline->step + 1, sizeof timeline->steps[0]);
 }
 
-static void put_collections(const struct report_model *model, struct json_output *json)
+static void timeline_put_collections(const struct report_model *model, struct json_output *json)
 {
     const struct timeline *timeline = &model->timeline;
     json_begin_array(json, "collections");
@@ -107,7 +107,7 @@ bool report_timeline_put_data(const struct report_model *model, struct json_outp
     put_steps(timeline, json, "live", &timeline->steps->live_bytes);
     put_steps(timeline, json, "objects", &timeline->steps->live_objects);
     put_steps(timeline, json, "most", &timeline->steps->most_bytes);
-    put_collections(model, json);
+    timeline_put_collections(model, json);
     bool ok = put_bands(model, json);
     json_end_object(json);
     return ok;
@@ -196,7 +196,7 @@ static void fold_step(struct timeline_step *to, const struct timeline_step *firs
 }
 
 /* Called when all steps are full. */
-static void fold(struct timeline *timeline)
+static void timeline_fold(struct timeline *timeline)
 {
     for (size_t i = 0; i < TIMELINE_STEPS / 2; i++)
         fold_step(&timeline->steps[i], &timeline->steps[2 * i], &timeline->steps[2 * i + 1]);
@@ -210,12 +210,12 @@ static void fold(struct timeline *timeline)
     timeline->step_ns *= 2;
 }
 
-static void advance(struct timeline *timeline, uint64_t time_ns)
+static void timeline_advance(struct timeline *timeline, uint64_t time_ns)
 {
     while (time_ns >= timeline->step_end_ns) {
         end_step(timeline);
         if (++timeline->step == TIMELINE_STEPS)
-            fold(timeline);
+            timeline_fold(timeline);
         timeline->steps[timeline->step].most_bytes = timeline->live_bytes;
         if (__builtin_mul_overflow(timeline->step + 1, timeline->step_ns, &timeline->step_end_ns) ||
             __builtin_add_overflow(timeline->step_end_ns, timeline->start_ns,
@@ -246,7 +246,7 @@ static bool count_in(struct timeline_amounts *amounts, size_t step, uint64_t amo
     return true;
 }
 
-static bool put_alloc(struct timeline *timeline, const struct trace_event *event)
+static bool timeline_put_alloc(struct timeline *timeline, const struct trace_event *event)
 {
     uint64_t *bytes = id_table_get(&timeline->class_bytes, event->class_id);
     struct timeline_thread *thread = id_table_get(&timeline->threads, event->thread_id);
@@ -263,7 +263,7 @@ static bool put_alloc(struct timeline *timeline, const struct trace_event *event
     return count_in(&thread->allocated_bytes, timeline->step, event->size);
 }
 
-static bool put_free(struct timeline *timeline, const struct trace_event *event)
+static bool timeline_put_free(struct timeline *timeline, const struct trace_event *event)
 {
     struct timeline_step *step = &timeline->steps[timeline->step];
     if (!collection_clock_put_free(&timeline->clock, event))
@@ -282,7 +282,7 @@ static bool put_free(struct timeline *timeline, const struct trace_event *event)
     return true;
 }
 
-static bool put_call(struct timeline *timeline, const struct trace_event *event)
+static bool timeline_put_call(struct timeline *timeline, const struct trace_event *event)
 {
     struct timeline_thread *thread = id_table_get(&timeline->threads, event->thread_id);
     return thread != NULL && count_in(&thread->calls, timeline->step, 1);
@@ -291,7 +291,7 @@ static bool put_call(struct timeline *timeline, const struct trace_event *event)
 static void go_to(struct timeline *timeline, uint64_t time_ns)
 {
     if (time_ns >= timeline->step_end_ns && timeline->step_end_ns != UINT64_MAX)
-        advance(timeline, time_ns);
+        timeline_advance(timeline, time_ns);
 }
 
 static void count_collection(struct timeline *timeline)
@@ -315,9 +315,9 @@ bool timeline_put(struct timeline *timeline, const struct trace_event *events, s
             count_collection(timeline);
         }
         go_to(timeline, event->time_ns);
-        bool ok = event->kind == EVENT_OBJECT_ALLOC   ? put_alloc(timeline, event)
-                  : event->kind == EVENT_OBJECT_FREE  ? put_free(timeline, event)
-                  : event->kind == EVENT_METHOD_ENTRY ? put_call(timeline, event)
+        bool ok = event->kind == EVENT_OBJECT_ALLOC   ? timeline_put_alloc(timeline, event)
+                  : event->kind == EVENT_OBJECT_FREE  ? timeline_put_free(timeline, event)
+                  : event->kind == EVENT_METHOD_ENTRY ? timeline_put_call(timeline, event)
                                                       : true;
         if (!ok)
             return false;

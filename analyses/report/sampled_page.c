@@ -41,7 +41,7 @@ static void put_life(struct json_output *json, const struct sample_lives *lives)
     amount_put_array(&life, "life", json);
 }
 
-static void put_summary(struct writer *writer)
+static void sampled_page_put_summary(struct writer *writer)
 {
     const struct statistics *statistics = &writer->model->statistics;
     const struct heap_snapshot *snapshot = report_moment(writer->model);
@@ -61,7 +61,8 @@ static void put_summary(struct writer *writer)
     put_life(json, &statistics->all.sampled.lives);
 }
 
-static void put_frames(struct json_output *json, const struct heap_sites *sites, uint32_t site)
+static void sampled_page_put_frames(struct json_output *json, const struct heap_sites *sites,
+                                    uint32_t site)
 {
     stack_put_json(heap_site_stack(sites, site, FRAMES), json, "site");
 }
@@ -76,7 +77,7 @@ static struct sample_sums live_of_class(const struct heap_snapshot *snapshot, ui
     return live;
 }
 
-static bool put_classes(struct writer *writer, const struct statistics_report *report)
+static bool sampled_page_put_classes(struct writer *writer, const struct statistics_report *report)
 {
     const struct statistics *statistics = report->statistics;
     struct json_output *json = &writer->json;
@@ -123,7 +124,7 @@ static void put_sites(struct writer *writer, struct heap_snapshot *snapshot)
         json_begin_object(json, NULL);
         put_sums(json, "allocated", &row->samples->allocated);
         put_sums(json, "live", &row->samples->live);
-        put_frames(json, &writer->model->heap.sites, row->key.site);
+        sampled_page_put_frames(json, &writer->model->heap.sites, row->key.site);
         json_end_object(json);
     }
     json_end_array(json);
@@ -144,7 +145,7 @@ static void put_leak_rows(struct writer *writer, const struct leak_rows *rows)
         amount_put_array(&growth, "bytes", json);
         json_bool(json, "noise", row->rank <= 0);
         json_bytes(json, "class", name);
-        put_frames(json, &tracker->heap.sites, row->key.site);
+        sampled_page_put_frames(json, &tracker->heap.sites, row->key.site);
         json_end_object(json);
     }
     json_end_array(json);
@@ -193,7 +194,7 @@ struct page_data {
     const struct report_options *options;
 };
 
-static bool put_data(const void *user, FILE *out)
+static bool sampled_page_put_data(const void *user, FILE *out)
 {
     const struct page_data *page = user;
     struct report_model *model = page->model;
@@ -207,8 +208,8 @@ static bool put_data(const void *user, FILE *out)
     writer.json.is_in_html = true;
     json_begin_object(&writer.json, NULL);
     report_properties_put(model->source, 0, page->options, &writer.json);
-    put_summary(&writer);
-    bool ok = put_classes(&writer, &report);
+    sampled_page_put_summary(&writer);
+    bool ok = sampled_page_put_classes(&writer, &report);
     put_sites(&writer, &model->snapshots[0]);
     ok = ok && put_growth(&writer) && put_threads(&writer, &report);
     json_end_object(&writer.json);
@@ -227,5 +228,5 @@ enum step_status sampled_page_write(const char *path, struct report_model *model
                                     const struct report_options *options, struct step_error *error)
 {
     const struct page_data page = {model, options};
-    return report_page_write(path, estimates_page, put_data, &page, options, error);
+    return report_page_write(path, estimates_page, sampled_page_put_data, &page, options, error);
 }

@@ -57,7 +57,7 @@ struct page_data {
     const struct report_options *options;
 };
 
-static bool put_data(const void *user, FILE *out)
+static bool verb_report_put_data(const void *user, FILE *out)
 {
     const struct page_data *page = user;
     return report_data_put(page->model, page->retained, page->options, out);
@@ -82,7 +82,7 @@ static enum step_status write_with_references(const struct report_request *reque
         status =
             report_retained_find(&retained, reader, &request->moment, request->report.top, error);
     if (status == STEP_STATUS_OK)
-        status = report_page_write(request->output, report_page, put_data,
+        status = report_page_write(request->output, report_page, verb_report_put_data,
                                    &(struct page_data){model, &retained, &request->report},
                                    &request->report, error);
     report_retained_reset(&retained);
@@ -117,8 +117,9 @@ static enum step_status write_sampled(const struct report_request *request,
 }
 
 /* Reports errors. */
-static enum step_status make_page(const struct report_request *request, const char *path,
-                                  struct input *input, struct report_model *model)
+static enum step_status verb_report_make_page(const struct report_request *request,
+                                              const char *path, struct input *input,
+                                              struct report_model *model)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status = report_model_weigh(model, input->source, &error);
@@ -132,7 +133,7 @@ static enum step_status make_page(const struct report_request *request, const ch
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
-static enum step_status run(struct report_request *request, const char *path)
+static enum step_status verb_report_run(struct report_request *request, const char *path)
 {
     struct input input;
     struct report_model model;
@@ -146,7 +147,7 @@ static enum step_status run(struct report_request *request, const char *path)
         request->moment.kind = HEAP_AT_END;
     status = report_model_init(&model, input.source, &request->moment,
                                event_selection_is_all(&request->selected))
-                 ? make_page(request, path, &input, &model)
+                 ? verb_report_make_page(request, path, &input, &model)
                  : report_no_memory();
     report_model_reset(&model);
     request->is_written = status == STEP_STATUS_OK;
@@ -181,7 +182,7 @@ enum step_status verb_report(int argc, char **argv)
         return arguments_fault(&arguments, "-o FILE is needed");
     if (request.report.top == 0 || request.report.top > ROWS_MOST)
         request.report.top = ROWS_MOST;
-    return run(&request, arguments.operands[0]);
+    return verb_report_run(&request, arguments.operands[0]);
 }
 
 static enum step_status write_default(struct report_request *request, const char *trace,
@@ -190,7 +191,7 @@ static enum step_status write_default(struct report_request *request, const char
     request->moment.kind = HEAP_AT_PEAK;
     request->report.top = ROWS_DEFAULT;
     event_selection_init(&request->selected);
-    enum step_status status = run(request, trace);
+    enum step_status status = verb_report_run(request, trace);
     *is_written = request->is_written;
     return status;
 }

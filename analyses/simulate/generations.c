@@ -15,7 +15,7 @@
 
 #include "format/core/grow.h"
 
-static bool append(struct segments *segments)
+static bool generations_append(struct segments *segments)
 {
     if (segments->count == UINT32_MAX ||
         !STEP_MAKE_ROOM(segments->items, segments->capacity, (size_t) segments->count + 1))
@@ -28,8 +28,8 @@ static bool append(struct segments *segments)
 bool segments_init(struct segments *segments)
 {
     *segments = (struct segments){.items = NULL};
-    bool ok = append(segments);
-    return append(segments) && ok;
+    bool ok = generations_append(segments);
+    return generations_append(segments) && ok;
 }
 
 void segments_reset(struct segments *segments)
@@ -41,7 +41,7 @@ void segments_reset(struct segments *segments)
 
 bool segments_begin(struct segments *segments)
 {
-    return !segments->is_last_used || append(segments);
+    return !segments->is_last_used || generations_append(segments);
 }
 
 /* An object that is born again without having died replaces the one before: frees may be
@@ -257,7 +257,7 @@ bool generations_is_old_full(const struct generations *model, uint64_t size)
            (model->old > old_capacity(model) || size > old_capacity(model) - model->old);
 }
 
-static void give_up(struct generations *model, uint64_t position)
+static void generations_give_up(struct generations *model, uint64_t position)
 {
     model->is_too_small = true;
     model->failed_at = position;
@@ -275,7 +275,7 @@ void generations_collect_whole(struct generations *model, const struct segments 
     model->collections++;
     model->marked += living;
     if (living > model->eden || size > model->eden - living)
-        give_up(model, position);
+        generations_give_up(model, position);
     else
         model->full_at = position + (model->eden - living);
 }
@@ -335,7 +335,7 @@ static void collect_all(struct generations *model, const struct segments *segmen
     model->is_crowded = in_eden > 0;
     model->full_at = position + (in_eden < model->eden ? model->eden - in_eden : 0);
     if ((in_eden > model->eden && compacts_all) || model->full > FULL_MOST)
-        give_up(model, position);
+        generations_give_up(model, position);
 }
 
 void generations_collect_old(struct generations *model, const struct segments *segments,
@@ -343,7 +343,7 @@ void generations_collect_old(struct generations *model, const struct segments *s
 {
     collect_all(model, segments, position, true);
     if (generations_is_old_full(model, size))
-        give_up(model, position);
+        generations_give_up(model, position);
 }
 
 /* Serial collects the young generation alone if the old one has room for all of it, or for as much
@@ -436,7 +436,7 @@ void generations_collect(struct generations *model, const struct segments *segme
     if (!model->is_too_small && position + size > model->full_at)
         collect_all(model, segments, position, true);
     if (!model->is_too_small && position + size > model->full_at)
-        give_up(model, position);
+        generations_give_up(model, position);
 }
 
 void generations_finish(struct generations *model, const struct segments *segments,

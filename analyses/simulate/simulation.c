@@ -10,7 +10,7 @@
 #define ITEM_ROOM 64u
 #define SIZE_MOST (UINT64_C(1) << 50)
 
-static bool add(struct size_list *list, uint64_t size, const char **fault)
+static bool simulation_add(struct size_list *list, uint64_t size, const char **fault)
 {
     for (size_t i = 0; i < list->count; i++)
         if (list->sizes[i] == size)
@@ -29,9 +29,9 @@ static bool add_range(struct size_list *list, uint64_t first, uint64_t last, con
 {
     uint64_t size = first;
     for (; size < last; size *= 2)
-        if (!add(list, size, fault))
+        if (!simulation_add(list, size, fault))
             return false;
-    return add(list, last, fault);
+    return simulation_add(list, last, fault);
 }
 
 /* `item` is a size, or a range of sizes. */
@@ -92,7 +92,7 @@ void least_heap_init(struct least_heap *least, uint64_t young,
 /* After a collection of the whole heap, what lives, the new object included, is in the old
  * generation as far as it fits.  If not all fits, the rest and the new object are in eden, where
  * the object needs room in one piece. */
-static bool fits(const struct least_heap *least, uint64_t living, uint64_t size)
+static bool simulation_fits(const struct least_heap *least, uint64_t living, uint64_t size)
 {
     return living <= least->old ||
            (size <= least->in.eden && living <= least->old + least->in.eden);
@@ -111,10 +111,10 @@ static void set_heap(struct least_heap *least, uint64_t units)
  * not the size.  The heap never shrinks from one call to the next. */
 void least_heap_put(struct least_heap *least, uint64_t living, uint64_t size)
 {
-    if (fits(least, living, size))
+    if (simulation_fits(least, living, size))
         return;
     uint64_t too_small = least->heap / HEAP_ALIGNMENT, enough = too_small;
-    while (!fits(least, living, size)) {
+    while (!simulation_fits(least, living, size)) {
         too_small = enough;
         enough *= 2;
         set_heap(least, enough);
@@ -122,7 +122,7 @@ void least_heap_put(struct least_heap *least, uint64_t living, uint64_t size)
     while (enough - too_small > 1) {
         uint64_t middle = too_small + (enough - too_small) / 2;
         set_heap(least, middle);
-        if (fits(least, living, size))
+        if (simulation_fits(least, living, size))
             enough = middle;
         else
             too_small = middle;
@@ -236,8 +236,8 @@ void simulation_reset(struct simulation *simulation)
 /* A model of one space collects when it is full.  Of two generations, an object that is born old
  * asks for room in the old one, and any other for room in eden.  The segment begins before the
  * collection, so that the object which causes it is not part of what is collected. */
-static bool collect(struct simulation *simulation, struct generations *model, uint64_t size,
-                    bool is_existing)
+static bool simulation_collect(struct simulation *simulation, struct generations *model,
+                               uint64_t size, bool is_existing)
 {
     struct segments *segments = &simulation->segments;
     bool is_full = simulation->position + size > model->full_at;
@@ -261,17 +261,18 @@ static bool collect(struct simulation *simulation, struct generations *model, ui
 }
 
 /* The same in all models that have none. */
-static bool make_room(struct simulation *simulation, uint64_t size, bool is_existing)
+static bool simulation_make_room(struct simulation *simulation, uint64_t size, bool is_existing)
 {
     for (unsigned kind = 0; kind < MODEL_KINDS; kind++)
         for (size_t i = 0; i < simulation->lists[kind].count; i++)
-            if (!collect(simulation, &simulation->lists[kind].items[i], size, is_existing))
+            if (!simulation_collect(simulation, &simulation->lists[kind].items[i], size,
+                                    is_existing))
                 return false;
     find_nearest(simulation);
     return true;
 }
 
-static void count_birth(struct simulation *simulation, const struct trace_event *event)
+static void simulation_count_birth(struct simulation *simulation, const struct trace_event *event)
 {
     if ((event->flags & TRACE_EXISTING) != 0) {
         simulation->existing += event->size;
@@ -309,7 +310,7 @@ static void put_living(struct simulation *simulation, uint64_t size)
 /* Most births change nothing but two sums: the nearest position at which any model collects
  * (`nearest_full`) is not reached yet.  An object too large for some eden gets a segment of its
  * own, so that each model can take it as its eden's or as the old generation's. */
-static bool put_birth(struct simulation *simulation, const struct trace_event *event)
+static bool simulation_put_birth(struct simulation *simulation, const struct trace_event *event)
 {
     struct segments *segments = &simulation->segments;
     uint64_t size = event->size;
@@ -317,11 +318,11 @@ static bool put_birth(struct simulation *simulation, const struct trace_event *e
     bool is_large = size > simulation->largest;
     bool ok = true;
     if (is_existing || is_large || simulation->position + size > simulation->nearest_full)
-        ok = make_room(simulation, size, is_existing);
+        ok = simulation_make_room(simulation, size, is_existing);
     if (!ok)
         return false;
     simulation->position += size;
-    count_birth(simulation, event);
+    simulation_count_birth(simulation, event);
     if (is_existing)
         ok = segments_put_existing(segments, event->object, size);
     else if (is_large)
@@ -347,7 +348,7 @@ enum step_status simulation_put(void *simulation_pointer, const struct trace_eve
             if (events[i].size > POSITION_MOST - simulation->position)
                 return step_error_set(error, STEP_STATUS_CORRUPT, simulation->path, STEP_NO_OFFSET,
                                       "the sizes of the objects add up to more than 2^62");
-            if (!put_birth(simulation, &events[i]))
+            if (!simulation_put_birth(simulation, &events[i]))
                 return no_memory(error);
         } else if (events[i].kind == EVENT_VM_INIT) {
             simulation->has_init = true;

@@ -56,7 +56,7 @@ static struct marks marks_of(enum simulation_precision precision)
     }
 }
 
-static void put_bytes(const char *mark, uint64_t bytes)
+static void simulation_report_put_bytes(const char *mark, uint64_t bytes)
 {
     char text[48];
     snprintf(text, sizeof text, "%s%s", mark, quantity_of_bytes((double) bytes).text);
@@ -84,8 +84,8 @@ static void print_too_small(const struct generations *model, const char *mark)
 }
 
 /* With a limit, all figures but the sizes depend on when objects die. */
-static void print_row(const struct simulation *simulation, const struct generations *model,
-                      const char *mark)
+static void simulation_report_print_row(const struct simulation *simulation,
+                                        const struct generations *model, const char *mark)
 {
     const char *bound = model->heap != 0 ? mark : marks_of(simulation_precision(simulation)).bound;
     char collections[48];
@@ -98,22 +98,22 @@ static void print_row(const struct simulation *simulation, const struct generati
     snprintf(collections, sizeof collections, "%s%s", model->heap != 0 ? mark : "",
              quantity_of_count(model->collections).text);
     printf(" %11s", collections);
-    put_bytes(bound, model->survived);
-    put_bytes(mark, model->copied);
-    put_bytes(mark, model->promoted);
+    simulation_report_put_bytes(bound, model->survived);
+    simulation_report_put_bytes(mark, model->copied);
+    simulation_report_put_bytes(mark, model->promoted);
     put_ratio(mark, mark_cons(simulation, model));
     printf(" %9s", quantity_of_count(model->overflows).text);
-    put_bytes(mark, model->dead_old);
-    put_bytes(mark, model->peak);
+    simulation_report_put_bytes(mark, model->dead_old);
+    simulation_report_put_bytes(mark, model->peak);
     const struct least_heap *least = simulation_least_heap(simulation, model);
     if (least != NULL)
-        put_bytes(marks_of(simulation_precision(simulation)).bound, least->heap);
+        simulation_report_put_bytes(marks_of(simulation_precision(simulation)).bound, least->heap);
     if (model->heap != 0) {
         printf(" %10s", quantity_of_bytes((double) model->heap).text);
         snprintf(collections, sizeof collections, "%s%s", mark,
                  quantity_of_count(model->full).text);
         printf(" %9s", collections);
-        put_bytes(mark, model->marked);
+        simulation_report_put_bytes(mark, model->marked);
     }
     putchar('\n');
 }
@@ -140,7 +140,8 @@ static void print_generations(const struct simulation *simulation, const struct 
         const struct generations *model = &list->items[i];
         bool is_coarse = simulation_is_coarse(simulation, model);
         has_coarse |= is_coarse;
-        print_row(simulation, model, is_coarse ? "?" : marks_of(precision).estimate);
+        simulation_report_print_row(simulation, model,
+                                    is_coarse ? "?" : marks_of(precision).estimate);
     }
     if (has_coarse)
         fputs(coarse_note, stdout);
@@ -193,9 +194,9 @@ static void print_spaces(const struct simulation *simulation, const char *title,
         snprintf(collections, sizeof collections, "%s%s", marks.bound,
                  quantity_of_count(space->collections).text);
         printf("%13s", collections);
-        put_bytes(marks.bound, space->marked);
+        simulation_report_put_bytes(marks.bound, space->marked);
         put_ratio(marks.bound, mark_cons(simulation, space));
-        put_bytes("", space->peak);
+        simulation_report_put_bytes("", space->peak);
         putchar('\n');
     }
 }
@@ -239,7 +240,7 @@ static const char *const words[] = {[SIMULATION_EXACT] = "exact",
                                     [SIMULATION_DELAYED] = "delayed",
                                     [SIMULATION_NONE] = "none"};
 
-static void put_field(bool is_known, uint64_t value)
+static void simulation_report_put_field(bool is_known, uint64_t value)
 {
     putchar(',');
     if (is_known)
@@ -247,30 +248,30 @@ static void put_field(bool is_known, uint64_t value)
 }
 
 /* What a collector of one space copied or marked is in the column `copied`. */
-static void put_row(const struct simulation *simulation, const struct generations *model,
-                    const char *name)
+static void simulation_report_put_row(const struct simulation *simulation,
+                                      const struct generations *model, const char *name)
 {
     const struct least_heap *least = simulation_least_heap(simulation, model);
     bool has_two = model->young != 0, fits = !model->is_too_small;
     bool is_limited = has_two && model->heap != 0;
     printf("%s,%s,%" PRIu64 ",%s", name, words[simulation_precision(simulation)],
            has_two ? model->young : model->heap, fits ? "true" : "false");
-    put_field(fits, model->collections);
-    put_field(fits && has_two, model->survived);
-    put_field(fits, has_two ? model->copied : model->marked);
-    put_field(fits && has_two, model->promoted);
+    simulation_report_put_field(fits, model->collections);
+    simulation_report_put_field(fits && has_two, model->survived);
+    simulation_report_put_field(fits, has_two ? model->copied : model->marked);
+    simulation_report_put_field(fits && has_two, model->promoted);
     if (fits)
         printf(",%.6f", mark_cons(simulation, model));
     else
         putchar(',');
-    put_field(fits && has_two, model->overflows);
-    put_field(fits && has_two, model->dead_old);
-    put_field(fits, model->peak);
+    simulation_report_put_field(fits && has_two, model->overflows);
+    simulation_report_put_field(fits && has_two, model->dead_old);
+    simulation_report_put_field(fits, model->peak);
     fputs(!has_two ? "," : simulation_is_coarse(simulation, model) ? ",true" : ",false", stdout);
-    put_field(is_limited, model->heap);
-    put_field(is_limited && fits, model->full);
-    put_field(is_limited && fits, model->marked);
-    put_field(least != NULL, least != NULL ? least->heap : 0);
+    simulation_report_put_field(is_limited, model->heap);
+    simulation_report_put_field(is_limited && fits, model->full);
+    simulation_report_put_field(is_limited && fits, model->marked);
+    simulation_report_put_field(least != NULL, least != NULL ? least->heap : 0);
     putchar('\n');
 }
 
@@ -283,7 +284,7 @@ void simulation_print_csv(const struct simulation *simulation)
           stdout);
     for (unsigned kind = 0; kind < MODEL_KINDS; kind++)
         for (size_t i = 0; i < simulation->lists[kind].count; i++)
-            put_row(simulation, &simulation->lists[kind].items[i], names[kind]);
+            simulation_report_put_row(simulation, &simulation->lists[kind].items[i], names[kind]);
 }
 
 /* ---- JSON ---- */
@@ -376,7 +377,7 @@ static struct quantity size_label(double log_size)
     return quantity_of_bytes(exp2(log_size));
 }
 
-static double larger(double a, double b)
+static double simulation_report_larger(double a, double b)
 {
     return a > b ? a : b;
 }
@@ -392,11 +393,11 @@ static void take_models(struct svg_chart *chart, const struct model_list *list)
         const struct generations *model = &list->items[i];
         double log_size = log_size_of(model);
         chart->x_least = log_size < chart->x_least ? log_size : chart->x_least;
-        chart->x_most = larger(chart->x_most, log_size);
-        chart->y_most = larger(chart->y_most, (double) model->copied);
-        chart->y_most = larger(chart->y_most, (double) model->promoted);
+        chart->x_most = simulation_report_larger(chart->x_most, log_size);
+        chart->y_most = simulation_report_larger(chart->y_most, (double) model->copied);
+        chart->y_most = simulation_report_larger(chart->y_most, (double) model->promoted);
         if (!model->is_too_small)
-            chart->y_most = larger(chart->y_most, (double) model->marked);
+            chart->y_most = simulation_report_larger(chart->y_most, (double) model->marked);
     }
 }
 
@@ -413,7 +414,8 @@ static void set_axes(struct svg_chart *chart, const struct simulation *simulatio
         chart->x_most += 1;
     }
     double doublings = ceil(chart->x_most - chart->x_least);
-    chart->x_steps = (size_t) (doublings < X_STEPS_MOST ? larger(doublings, 1) : X_STEPS_MOST);
+    chart->x_steps =
+        (size_t) (doublings < X_STEPS_MOST ? simulation_report_larger(doublings, 1) : X_STEPS_MOST);
 }
 
 /* Draws the figure at that offset of each model. */

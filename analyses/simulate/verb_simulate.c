@@ -31,7 +31,8 @@ struct simulate_options {
     bool json, csv;
 };
 
-static void print(const struct simulate_options *options, const struct simulation *simulation)
+static void verb_simulate_print(const struct simulate_options *options,
+                                const struct simulation *simulation)
 {
     if (options->json)
         simulation_print_json(simulation);
@@ -57,14 +58,14 @@ static enum step_status simulate(const struct simulate_options *options, const c
         return report_unfit(path, "the objects have no sizes, which a simulation needs" NO_SIZES);
     input->unknown_frees = simulation->unknown_frees;
     simulation_finish(simulation);
-    print(options, simulation);
+    verb_simulate_print(options, simulation);
     if (options->svg != NULL && output_file_print(options->svg, NULL, simulation_print_picture,
                                                   simulation, &error) != STEP_STATUS_OK)
         return report_error(&error);
     return input_report_damage(input);
 }
 
-static enum step_status run(const struct simulate_options *options, const char *path)
+static enum step_status verb_simulate_run(const struct simulate_options *options, const char *path)
 {
     struct input input;
     enum step_status status = input_open(&input, path, options->from, &options->selected);
@@ -89,8 +90,8 @@ static uint64_t least_of(const struct size_list *list)
     return least;
 }
 
-static enum step_status check(const struct arguments *arguments,
-                              const struct simulation_options *models)
+static enum step_status verb_simulate_check(const struct arguments *arguments,
+                                            const struct simulation_options *models)
 {
     const struct generation_options *generations = &models->generations;
     if (generations->survivor_ratio == 0 || generations->survivor_ratio > SURVIVOR_RATIO_MOST)
@@ -152,7 +153,7 @@ enum step_status verb_simulate(int argc, char **argv)
         return arguments.status;
     if (options.csv && options.json)
         return arguments_fault(&arguments, "--csv and --json: choose one");
-    enum step_status status = check(&arguments, models);
+    enum step_status status = verb_simulate_check(&arguments, models);
     if (status != STEP_STATUS_OK)
         return status;
     if (models->young.count + models->regions.count + models->semi_space.count +
@@ -167,5 +168,5 @@ enum step_status verb_simulate(int argc, char **argv)
                                SIZE_LIST_MOST);
     if (models->heap.count > 0 && options.svg != NULL)
         return arguments_fault(&arguments, "--svg: not with --heap");
-    return run(&options, arguments.operands[0]);
+    return verb_simulate_run(&options, arguments.operands[0]);
 }

@@ -20,8 +20,8 @@ struct advising {
     const struct advice_options *options;
 };
 
-static bool add(struct advising *advising, uint32_t site, enum advice_kind kind,
-                struct site_amount amount, bool is_bound)
+static bool advice_add(struct advising *advising, uint32_t site, enum advice_kind kind,
+                       struct site_amount amount, bool is_bound)
 {
     struct advice_list *list = advising->list;
     if (amount.bytes == 0 || amount.bytes < advising->options->least_bytes)
@@ -105,11 +105,11 @@ static bool advise_short_lived(struct advising *advising, uint32_t site)
     const struct site_life *life = &advising->lives->items[site];
     bool is_bound = life->bounds > 0;
     if (is_never_stored(advising, life))
-        return add(advising, site, ADVICE_SCALAR, life->born, false);
+        return advice_add(advising, site, ADVICE_SCALAR, life->born, false);
     if (is_repeated(life))
-        return add(advising, site, ADVICE_DUPLICATE, life->repeated, is_bound);
+        return advice_add(advising, site, ADVICE_DUPLICATE, life->repeated, is_bound);
     if (is_reusable(advising->lives, life))
-        return add(advising, site, ADVICE_REUSE, life->reusable, is_bound);
+        return advice_add(advising, site, ADVICE_REUSE, life->reusable, is_bound);
     return true;
 }
 
@@ -132,13 +132,13 @@ static bool advise(struct advising *advising, uint32_t site)
     if (life->born.objects == 0)
         return true;
     if (references->growths > 0 && is_growing(references, life))
-        ok = add(advising, site, ADVICE_PRESIZE, replaced, false);
+        ok = advice_add(advising, site, ADVICE_PRESIZE, replaced, false);
     if (ok && is_long_lived(life))
-        return add(advising, site, ADVICE_PRETENURE, life->old, false);
+        return advice_add(advising, site, ADVICE_PRETENURE, life->old, false);
     return ok && advise_short_lived(advising, site);
 }
 
-static int compare(const void *left, const void *right)
+static int advice_compare(const void *left, const void *right)
 {
     const struct advice *a = left, *b = right;
     if (a->bytes != b->bytes)
@@ -157,7 +157,7 @@ bool advice_make(struct advice_list *list, const struct site_lives *lives,
         if (!advise(&advising, (uint32_t) i))
             return false;
     if (list->count > 0)
-        qsort(list->items, list->count, sizeof *list->items, compare);
+        qsort(list->items, list->count, sizeof *list->items, advice_compare);
     return true;
 }
 

@@ -9,7 +9,7 @@
 #define COUNT(number) quantity_of_count(number).text
 #define BYTES(number) quantity_of_bytes((double) (number)).text
 
-static void put_part(const struct advice *advice, const struct site_life *life)
+static void advice_print_put_part(const struct advice *advice, const struct site_life *life)
 {
     printf("%s of", COUNT(advice->objects));
     printf(" %s objects", COUNT(life->born.objects));
@@ -42,7 +42,7 @@ static void put_presize(const struct site_report *report, const struct advice *a
 {
     const struct site_references *references = &life->references;
     uint64_t arrays = references->of_references.arrays + references->of_primitives.arrays;
-    put_part(advice, life);
+    advice_print_put_part(advice, life);
     printf(" were given longer arrays, %.1f times each",
            per(references->growths, references->grown_objects));
     if (arrays == 0)
@@ -57,16 +57,16 @@ static void put_evidence(const struct site_report *report, const struct advice *
     const struct site_life *life = &report->lives->items[advice->site];
     switch (advice->kind) {
     case ADVICE_PRETENURE:
-        put_part(advice, life);
+        advice_print_put_part(advice, life);
         printf(" survived %u collections or more", SURVIVED_OLD);
         break;
     case ADVICE_REUSE:
-        put_part(advice, life);
+        advice_print_put_part(advice, life);
         printf(" died before the next %s allocations of the site; at most %s were live at a time",
                COUNT(report->lives->within), COUNT(life->most_living));
         break;
     case ADVICE_DUPLICATE:
-        put_part(advice, life);
+        advice_print_put_part(advice, life);
         fputs(" were allocated after the thread's previous one of that size had died", stdout);
         break;
     case ADVICE_SCALAR:
@@ -154,8 +154,8 @@ static void json_evidence(const struct site_report *report, const struct advice 
     json_end_object(json);
 }
 
-static void put_row(const struct site_report *report, const struct advice *advice,
-                    struct json_output *json)
+static void advice_print_put_row(const struct site_report *report, const struct advice *advice,
+                                 struct json_output *json)
 {
     json_begin_object(json, NULL);
     json_text(json, "advice", advice_words[advice->kind]);
@@ -193,7 +193,7 @@ void advice_print_json(const struct site_report *report)
     json_number(&json, "advice_count", list->count);
     json_begin_array(&json, "advice");
     for (size_t i = 0; i < shown; i++)
-        put_row(report, &list->items[i], &json);
+        advice_print_put_row(report, &list->items[i], &json);
     json_end_array(&json);
     json_close(&json);
 }

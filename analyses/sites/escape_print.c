@@ -52,7 +52,7 @@ static uint32_t method_in_log(const struct jit_log *log, const struct trace_name
 }
 
 /* The JVM makes other objects at a bytecode that it meets for the first time. */
-static bool is_class(const struct jit_log *log, uint32_t text, struct step_bytes name)
+static bool escape_print_is_class(const struct jit_log *log, uint32_t text, struct step_bytes name)
 {
     if (text == 0)
         return true;
@@ -60,14 +60,16 @@ static bool is_class(const struct jit_log *log, uint32_t text, struct step_bytes
     return known.length == name.length && memcmp(known.data, name.data, name.length) == 0;
 }
 
-static struct jit_place *place_of(const struct jit_log *log, const struct trace_names *names,
-                                  const struct trace_frame *frame, struct step_bytes class)
+static struct jit_place *escape_print_place_of(const struct jit_log *log,
+                                               const struct trace_names *names,
+                                               const struct trace_frame *frame,
+                                               struct step_bytes class)
 {
     if (!frame->known || frame->bytecode == 0)
         return NULL;
     struct jit_place *place =
         jit_log_place(log, method_in_log(log, names, frame->method_id), frame->bytecode - 1);
-    if (place == NULL || !is_class(log, place->class, class))
+    if (place == NULL || !escape_print_is_class(log, place->class, class))
         return NULL;
     place->matched = true;
     return place;
@@ -79,7 +81,8 @@ static bool is_removed_by_caller(const struct jit_log *log, const struct trace_n
                                  const struct trace_frame *frame, struct step_bytes class)
 {
     const struct trace_frame *caller = trace_frame_of(names, frame->parent);
-    const struct jit_place *place = frame->parent != 0 ? place_of(log, names, caller, class) : NULL;
+    const struct jit_place *place =
+        frame->parent != 0 ? escape_print_place_of(log, names, caller, class) : NULL;
     return place != NULL && (place->by_call || frame->bytecode == 0);
 }
 
@@ -102,7 +105,7 @@ static bool is_box(const struct trace_names *names, const struct trace_frame *fr
     return false;
 }
 
-static int by_place(const void *left, const void *right)
+static int escape_print_by_place(const void *left, const void *right)
 {
     const struct escape_row *a = left, *b = right;
     if (a->class_id != b->class_id)
@@ -112,17 +115,17 @@ static int by_place(const void *left, const void *right)
     return a->bytecode < b->bytecode ? -1 : a->bytecode > b->bytecode;
 }
 
-static int by_bytes(const void *left, const void *right)
+static int escape_print_by_bytes(const void *left, const void *right)
 {
     const struct escape_row *a = left, *b = right;
     if (a->removed.bytes != b->removed.bytes)
         return a->removed.bytes > b->removed.bytes ? -1 : 1;
     if (a->made.bytes != b->made.bytes)
         return a->made.bytes > b->made.bytes ? -1 : 1;
-    return by_place(left, right);
+    return escape_print_by_place(left, right);
 }
 
-static void add(struct site_amount *sum, const struct site_amount *part)
+static void escape_print_add(struct site_amount *sum, const struct site_amount *part)
 {
     sum->objects += part->objects;
     sum->bytes += part->bytes;
@@ -144,15 +147,15 @@ static void estimate(struct escape_row *row)
     }
 }
 
-static void sum_up(struct escape_rows *rows)
+static void escape_print_sum_up(struct escape_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++) {
         struct escape_row *row = &rows->items[i];
         estimate(row);
-        add(&rows->made, &row->made);
-        add(&rows->removed, &row->removed);
+        escape_print_add(&rows->made, &row->made);
+        escape_print_add(&rows->removed, &row->removed);
         if (row->estimate < 0)
-            add(&rows->not_estimated, &row->removed);
+            escape_print_add(&rows->not_estimated, &row->removed);
         else if (row->estimate > 0) {
             rows->estimate_objects += row->estimate;
             rows->estimate_bytes +=
@@ -161,8 +164,8 @@ static void sum_up(struct escape_rows *rows)
     }
 }
 
-static void put_site(struct escape_row *row, const struct site_life *life,
-                     const struct trace_names *names, const struct jit_log *log)
+static void escape_print_put_site(struct escape_row *row, const struct site_life *life,
+                                  const struct trace_names *names, const struct jit_log *log)
 {
     const struct trace_frame *frame = trace_frame_of(names, life->key.stack_id);
     *row = (struct escape_row){.class_id = life->key.class_id, .made = life->born};
@@ -174,7 +177,7 @@ static void put_site(struct escape_row *row, const struct site_life *life,
     uint32_t method = method_in_log(log, names, frame->method_id);
     row->method = method != 0 ? &log->methods[method] : NULL;
     const struct step_bytes class = trace_class_of(names, life->key.class_id)->name;
-    row->place = place_of(log, names, frame, class);
+    row->place = escape_print_place_of(log, names, frame, class);
     if (row->place != NULL || is_removed_by_caller(log, names, frame, class) ||
         (row->method != NULL && is_box(names, frame, class)))
         row->removed = life->born;
@@ -188,22 +191,23 @@ static bool escape_join(struct escape_rows *rows, const struct site_lives *lives
     if (rows->items == NULL)
         return false;
     for (size_t i = 0; i < lives->count; i++) {
-        put_site(&rows->items[i], &lives->items[i], names, log);
+        escape_print_put_site(&rows->items[i], &lives->items[i], names, log);
         if (rows->items[i].bytecode == 0)
-            add(&rows->without_index, &rows->items[i].made);
+            escape_print_add(&rows->without_index, &rows->items[i].made);
     }
     if (lives->count > 0)
-        qsort(rows->items, lives->count, sizeof *rows->items, by_place);
+        qsort(rows->items, lives->count, sizeof *rows->items, escape_print_by_place);
     for (size_t i = 0; i < lives->count; i++)
-        if (rows->count > 0 && by_place(&rows->items[rows->count - 1], &rows->items[i]) == 0) {
-            add(&rows->items[rows->count - 1].made, &rows->items[i].made);
-            add(&rows->items[rows->count - 1].removed, &rows->items[i].removed);
+        if (rows->count > 0 &&
+            escape_print_by_place(&rows->items[rows->count - 1], &rows->items[i]) == 0) {
+            escape_print_add(&rows->items[rows->count - 1].made, &rows->items[i].made);
+            escape_print_add(&rows->items[rows->count - 1].removed, &rows->items[i].removed);
         } else {
             rows->items[rows->count++] = rows->items[i];
         }
-    sum_up(rows);
+    escape_print_sum_up(rows);
     if (rows->count > 0)
-        qsort(rows->items, rows->count, sizeof *rows->items, by_bytes);
+        qsort(rows->items, rows->count, sizeof *rows->items, escape_print_by_bytes);
     for (size_t i = 1; i <= log->place_count; i++)
         rows->unmatched += !log->places[i].matched;
     return true;
@@ -215,7 +219,7 @@ static void put_amount(const char *name, const struct site_amount *amount)
            plural(amount->objects), quantity_of_bytes((double) amount->bytes).text);
 }
 
-static void put_head(const struct site_report *report, const struct escape_rows *rows)
+static void escape_print_put_head(const struct site_report *report, const struct escape_rows *rows)
 {
     const struct jit_log *log = report->jit;
     printf("trace      %s\n", report->path);
@@ -245,12 +249,13 @@ static void put_head(const struct site_report *report, const struct escape_rows 
                quantity_of_count(rows->unmatched).text, plural(rows->unmatched));
 }
 
-static struct step_bytes class_name(const struct site_report *report, uint32_t class_id)
+static struct step_bytes escape_print_class_name(const struct site_report *report,
+                                                 uint32_t class_id)
 {
     return trace_class_of(report->sites->names, class_id)->name;
 }
 
-static void put_roots(const struct site_report *report, const struct jit_place *place)
+static void escape_print_put_roots(const struct site_report *report, const struct jit_place *place)
 {
     printf("%51s", "in code of");
     for (size_t i = 0; i < JIT_ROOTS && place->roots[i] != 0; i++) {
@@ -260,7 +265,7 @@ static void put_roots(const struct site_report *report, const struct jit_place *
     fputs(place->more_roots ? ", ...\n" : "\n", stdout);
 }
 
-static void put_row(const struct site_report *report, const struct escape_row *row)
+static void escape_print_put_row(const struct site_report *report, const struct escape_row *row)
 {
     const struct trace_names *names = report->sites->names;
     const struct trace_method *method = trace_method_of(names, row->method_id);
@@ -273,18 +278,18 @@ static void put_row(const struct site_report *report, const struct escape_row *r
         snprintf(about, sizeof about, "%s",
                  quantity_of_count((uint64_t) (row->estimate + 0.5)).text);
     size_t length =
-        frame_text(class_name(report, method->class_id), method->name,
+        frame_text(escape_print_class_name(report, method->class_id), method->name,
                    trace_place(names, row->method_id, row->line, row->bytecode), site, sizeof site);
     printf("%12s %12s %12s %12s %10s ", quantity_of_bytes((double) row->made.bytes).text,
            quantity_of_count(row->made.objects).text, quantity_of_count(row->removed.objects).text,
            about, counts);
     printf("%9u  ", place != NULL ? place->discarded : 0);
-    print_shown(class_name(report, row->class_id), stdout);
+    print_shown(escape_print_class_name(report, row->class_id), stdout);
     fputs("  ", stdout);
     print_shown((struct step_bytes){(const uint8_t *) site, length}, stdout);
     printf(row->line != 0 && row->bytecode != 0 ? "@%u\n" : "\n", row->bytecode - 1);
     if (place != NULL)
-        put_roots(report, place);
+        escape_print_put_roots(report, place);
 }
 
 static size_t removed_rows(const struct escape_rows *rows)
@@ -303,12 +308,12 @@ void escape_print_text(const struct site_report *report)
         return;
     }
     size_t count = removed_rows(&rows), shown = table_shown(report->top, count);
-    put_head(report, &rows);
+    escape_print_put_head(report, &rows);
     if (count > 0)
         printf("\n%12s %12s %12s %12s %10s %9s  %s\n", "bytes", "objects", "at most", "about",
                "compiled", "discarded", "site");
     for (size_t i = 0; i < shown; i++)
-        put_row(report, &rows.items[i]);
+        escape_print_put_row(report, &rows.items[i]);
     table_print_rest(shown, count, "sites");
     free(rows.items);
 }
@@ -319,8 +324,8 @@ static void json_row(const struct site_report *report, const struct escape_row *
     const struct trace_names *names = report->sites->names;
     const struct trace_method *method = trace_method_of(names, row->method_id);
     json_begin_object(json, NULL);
-    json_bytes(json, "class", class_name(report, row->class_id));
-    json_bytes(json, "method_class", class_name(report, method->class_id));
+    json_bytes(json, "class", escape_print_class_name(report, row->class_id));
+    json_bytes(json, "method_class", escape_print_class_name(report, method->class_id));
     json_bytes(json, "method", method->name);
     json_bytes(json, "descriptor", method->descriptor);
     if (row->bytecode != 0)

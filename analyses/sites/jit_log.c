@@ -61,7 +61,7 @@ static bool attribute(const char *line, const char *name, char *out, size_t out_
     return *at == '\'';
 }
 
-static bool number_of(const char *line, const char *name, uint64_t most, uint64_t *out)
+static bool jit_log_number_of(const char *line, const char *name, uint64_t most, uint64_t *out)
 {
     char text[24], *end;
     if (!attribute(line, name, text, sizeof text) || text[0] < '0' || text[0] > '9')
@@ -74,7 +74,7 @@ static bool number_of(const char *line, const char *name, uint64_t most, uint64_
 static bool id_of(const char *line, const char *name, uint32_t *out)
 {
     uint64_t number;
-    bool is = number_of(line, name, UINT32_MAX - 1, &number);
+    bool is = jit_log_number_of(line, name, UINT32_MAX - 1, &number);
     *out = is ? (uint32_t) number : 0;
     return is;
 }
@@ -96,7 +96,8 @@ static uint32_t text_number(struct jit_log *log, enum text_kind kind, const char
 }
 
 /* Gives an id of the task its text.  Returns false if out of memory. */
-static bool define(struct jit_log *log, const char *line, enum text_kind kind, const char *text)
+static bool jit_log_define(struct jit_log *log, const char *line, enum text_kind kind,
+                           const char *text)
 {
     uint32_t id;
     if (!id_of(line, "id", &id))
@@ -123,17 +124,17 @@ static void with_slashes(char *text)
             *text = '/';
 }
 
-static bool put_class(struct jit_log *log, const char *line)
+static bool jit_log_put_class(struct jit_log *log, const char *line)
 {
     char name[NAME_BYTES];
     if (!attribute(line, "name", name, sizeof name))
         return true;
     with_slashes(name);
-    return define(log, line, TEXT_CLASS, name);
+    return jit_log_define(log, line, TEXT_CLASS, name);
 }
 
 /* Primitive types, as descriptors have them. */
-static bool put_type(struct jit_log *log, const char *line)
+static bool jit_log_put_type(struct jit_log *log, const char *line)
 {
     static const char *const words[] = {"boolean", "byte",  "char", "short", "int",
                                         "long",    "float", "void", "double"};
@@ -142,7 +143,7 @@ static bool put_type(struct jit_log *log, const char *line)
         return true;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcmp(name, words[i]) == 0)
-            return define(log, line, TEXT_TYPE, (const char[2]){LETTERS[i]});
+            return jit_log_define(log, line, TEXT_TYPE, (const char[2]){LETTERS[i]});
     return true;
 }
 
@@ -163,8 +164,8 @@ static bool append_type(const struct jit_log *log, const char *id_text, char *ou
     return *used < TEXT_BYTES;
 }
 
-static bool write_method(const struct jit_log *log, const char *line, const char *holder,
-                         const char *name, char text[TEXT_BYTES])
+static bool jit_log_write_method(const struct jit_log *log, const char *line, const char *holder,
+                                 const char *name, char text[TEXT_BYTES])
 {
     char ids[NAME_BYTES], result[24];
     size_t used = (size_t) snprintf(text, TEXT_BYTES, "%s %s (", holder, name);
@@ -183,18 +184,19 @@ static bool write_method(const struct jit_log *log, const char *line, const char
 static void raise_to(uint64_t *least, const char *line, const char *name)
 {
     uint64_t value;
-    if (number_of(line, name, UINT64_MAX, &value) && value > *least)
+    if (jit_log_number_of(line, name, UINT64_MAX, &value) && value > *least)
         *least = value;
 }
 
-static bool put_method(struct jit_log *log, const char *line)
+static bool jit_log_put_method(struct jit_log *log, const char *line)
 {
     char name[NAME_BYTES], text[TEXT_BYTES];
     uint32_t holder = named_number(log, line, "holder");
     if (holder == 0 || !attribute(line, "name", name, sizeof name) ||
-        !write_method(log, line, (const char *) log->texts.entries[holder].text.data, name, text))
+        !jit_log_write_method(log, line, (const char *) log->texts.entries[holder].text.data, name,
+                              text))
         return true;
-    if (!define(log, line, TEXT_METHOD, text))
+    if (!jit_log_define(log, line, TEXT_METHOD, text))
         return false;
     uint32_t id = 0;
     id_of(line, "id", &id);
@@ -205,7 +207,7 @@ static bool put_method(struct jit_log *log, const char *line)
 }
 
 /* The counters of the compiled method itself.  A task names it by its text. */
-static bool put_root(struct jit_log *log, const char *line)
+static bool jit_log_put_root(struct jit_log *log, const char *line)
 {
     char text[TEXT_BYTES];
     if (!attribute(line, "method", text, sizeof text))
@@ -227,7 +229,7 @@ static bool put_root(struct jit_log *log, const char *line)
 static bool begin_task(struct jit_log *log, const char *line)
 {
     uint64_t level = 4;
-    if (number_of(line, "level", UINT64_MAX, &level) && level != 4)
+    if (jit_log_number_of(line, "level", UINT64_MAX, &level) && level != 4)
         return true;
     log->task++;
     log->in_task = true;
@@ -235,7 +237,7 @@ static bool begin_task(struct jit_log *log, const char *line)
     log->removal.root = 0;
     log->parse_count = log->removal_count = 0;
     id_of(line, "compile_id", &log->compile_id);
-    return put_root(log, line);
+    return jit_log_put_root(log, line);
 }
 
 static bool put_parse(struct jit_log *log, const char *line)
@@ -265,7 +267,7 @@ static uint32_t place_number(struct jit_log *log, uint32_t class, uint32_t metho
 }
 
 /* A frame of a removed allocation, innermost first. */
-static bool put_frame(struct jit_log *log, const char *line)
+static bool jit_log_put_frame(struct jit_log *log, const char *line)
 {
     uint32_t method = named_number(log, line, "method"), bytecode;
     if (!id_of(line, "bci", &bytecode) || method == 0)
@@ -299,7 +301,7 @@ static int by_method(const void *left, const void *right)
     return a->method < b->method ? -1 : a->method > b->method;
 }
 
-static int by_place(const void *left, const void *right)
+static int jit_log_by_place(const void *left, const void *right)
 {
     const struct jit_removal *a = left, *b = right;
     if (a->place != b->place)
@@ -346,7 +348,7 @@ static void add_root(struct jit_place *place, uint32_t root)
 static void count_removals(struct jit_log *log)
 {
     if (log->removal_count > 0)
-        qsort(log->removals, log->removal_count, sizeof *log->removals, by_place);
+        qsort(log->removals, log->removal_count, sizeof *log->removals, jit_log_by_place);
     for (size_t i = 0, end; i < log->removal_count; i = end) {
         uint32_t chains = 1;
         for (end = i + 1;
@@ -368,7 +370,7 @@ static bool end_task(struct jit_log *log, const char *line)
     uint64_t success = 0;
     log->in_task = false;
     uint32_t root = log->removal.root;
-    if (!number_of(line, "success", 1, &success) || success == 0 || root == 0)
+    if (!jit_log_number_of(line, "success", 1, &success) || success == 0 || root == 0)
         return true;
     log->compilations++;
     log->removing += log->removal_count > 0;
@@ -384,7 +386,7 @@ static bool put_discarded(struct jit_log *log, const char *line)
     uint32_t id;
     uint64_t level = 0;
     bool is_new;
-    return !number_of(line, "level", UINT64_MAX, &level) || level != 4 ||
+    return !jit_log_number_of(line, "level", UINT64_MAX, &level) || level != 4 ||
            !id_of(line, "compile_id", &id) || id_set_add(&log->discarded, id, &is_new);
 }
 
@@ -410,13 +412,13 @@ static bool put_line(struct jit_log *log, const char *line)
     static const struct {
         const char *name;
         bool (*put)(struct jit_log *log, const char *line);
-    } elements[] = {{"klass", put_class},
-                    {"type", put_type},
-                    {"method", put_method},
+    } elements[] = {{"klass", jit_log_put_class},
+                    {"type", jit_log_put_type},
+                    {"method", jit_log_put_method},
                     {"parse", put_parse},
                     {"eliminate_allocation", begin_removal},
                     {"eliminate_boxing", begin_removal},
-                    {"jvms", put_frame},
+                    {"jvms", jit_log_put_frame},
                     {"failure", begin_again},
                     {"task_done", end_task}};
     if (line[0] != '<')
@@ -432,7 +434,7 @@ static bool put_line(struct jit_log *log, const char *line)
         return end_removal(log);
     for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++)
         if (is_element(line, elements[i].name) &&
-            (log->in_removal == 0 || elements[i].put == put_frame))
+            (log->in_removal == 0 || elements[i].put == jit_log_put_frame))
             return elements[i].put(log, line);
     return true;
 }

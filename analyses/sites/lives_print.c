@@ -9,29 +9,29 @@
 static const char *const marks[] = {
     [LIFETIMES_EXACT] = "", [LIFETIMES_AT_MOST] = "<=", [LIFETIMES_ESTIMATED] = "~"};
 
-static void put(const char *mark, const char *text)
+static void lives_print_put(const char *mark, const char *text)
 {
     char marked[48];
     snprintf(marked, sizeof marked, "%s%s", mark, text);
     printf(" %12s", marked);
 }
 
-static void put_bytes(const struct site_life *life, double share)
+static void lives_print_put_bytes(const struct site_life *life, double share)
 {
     if (life->in_bytes.count == 0)
-        put("", "-");
+        lives_print_put("", "-");
     else
-        put(marks[site_meaning(life)],
-            quantity_of_bytes(lifetimes_percentile(&life->in_bytes, share)).text);
+        lives_print_put(marks[site_meaning(life)],
+                        quantity_of_bytes(lifetimes_percentile(&life->in_bytes, share)).text);
 }
 
 static void put_time(const struct site_report *report, const struct site_life *life, double share)
 {
     if (life->in_time.count == 0 || report->unit == TIME_STEPS)
-        put("", "-");
+        lives_print_put("", "-");
     else
-        put(marks[site_meaning(life)],
-            quantity_of_ns(lifetimes_percentile(&life->in_time, share)).text);
+        lives_print_put(marks[site_meaning(life)],
+                        quantity_of_ns(lifetimes_percentile(&life->in_time, share)).text);
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -58,17 +58,17 @@ static void put_histogram(const struct site_life *life)
     putchar('\n');
 }
 
-static void put_row(const struct site_report *report, uint32_t site)
+static void lives_print_put_row(const struct site_report *report, uint32_t site)
 {
     const struct site_life *life = &report->lives->items[site];
     uint64_t alive = life->born.objects - life->dead.objects;
     uint8_t cluster = report->clusters->of_site[site];
     printf("%12s %12s %6.1f%%", quantity_of_bytes((double) life->born.bytes).text,
            quantity_of_count(life->born.objects).text, percent(alive, life->born.objects));
-    put_bytes(life, 0.1);
-    put_bytes(life, 0.5);
-    put_bytes(life, 0.9);
-    put_bytes(life, 0.99);
+    lives_print_put_bytes(life, 0.1);
+    lives_print_put_bytes(life, 0.5);
+    lives_print_put_bytes(life, 0.9);
+    lives_print_put_bytes(life, 0.99);
     put_time(report, life, 0.5);
     put_time(report, life, 0.9);
     printf("   %c     ", cluster == SITE_NO_CLUSTER ? '-' : 'A' + cluster);
@@ -108,7 +108,7 @@ void lives_print_text(const struct site_report *report)
            LIFETIME_ERROR_PERCENT, "bytes", "objects", "alive", "10 %", "half", "90 %", "99 %",
            "half", "90 %", "cluster", "site");
     for (size_t i = 0; i < shown; i++)
-        put_row(report, report->order[i]);
+        lives_print_put_row(report, report->order[i]);
     table_print_rest(shown, report->lives->count, "sites");
     put_clusters(report);
 }
@@ -130,8 +130,8 @@ static void json_histogram(const struct lifetimes *lifetimes, struct json_output
     json_end_array(json);
 }
 
-static void put_lifetimes(const char *key, const struct lifetimes *lifetimes,
-                          struct json_output *json)
+static void lives_print_put_lifetimes(const char *key, const struct lifetimes *lifetimes,
+                                      struct json_output *json)
 {
     if (lifetimes->count == 0) {
         json_null(json, key);
@@ -172,8 +172,9 @@ static void json_row(const struct site_report *report, uint32_t site, struct jso
     json_number(json, "most_living", life->most_living);
     json_text(json, "lifetimes", lifetime_words[site_meaning(life)]);
     put_cluster_name(report->clusters->of_site[site], "cluster", json);
-    put_lifetimes("lifetime_bytes", &life->in_bytes, json);
-    put_lifetimes("lifetime_ns", report->unit == TIME_NS ? &life->in_time : &none, json);
+    lives_print_put_lifetimes("lifetime_bytes", &life->in_bytes, json);
+    lives_print_put_lifetimes("lifetime_ns", report->unit == TIME_NS ? &life->in_time : &none,
+                              json);
     json_end_object(json);
 }
 

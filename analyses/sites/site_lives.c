@@ -54,7 +54,7 @@ uint32_t site_lives_get(struct site_lives *lives, struct site_key key)
     return number;
 }
 
-static void add(struct site_amount *amount, uint64_t bytes)
+static void site_lives_add(struct site_amount *amount, uint64_t bytes)
 {
     amount->objects++;
     amount->bytes += bytes;
@@ -93,39 +93,39 @@ static bool take_birth(struct site_lives *lives, size_t *place)
     return true;
 }
 
-static void count_birth(struct site_life *life, const struct trace_event *event)
+static void site_lives_count_birth(struct site_life *life, const struct trace_event *event)
 {
-    add(&life->born, event->size);
+    site_lives_add(&life->born, event->size);
     if (++life->living > life->most_living)
         life->most_living = life->living;
     if (life->last_is_dead && life->last_thread == event->thread_id &&
         life->last_size == event->size)
-        add(&life->repeated, event->size);
+        site_lives_add(&life->repeated, event->size);
     life->last_object = event->object;
     life->last_size = event->size;
     life->last_thread = event->thread_id;
     life->last_is_dead = false;
 }
 
-static bool put_birth(struct site_lives *lives, const struct trace_event *event)
+static bool site_lives_put_birth(struct site_lives *lives, const struct trace_event *event)
 {
     size_t place;
     uint32_t stack_id = trace_recorded_stack(event);
     struct live_object object = {.object = event->object, .size = event->size, .class_id = NO_SITE};
     if ((event->flags & TRACE_EXISTING) != 0) {
-        add(&lives->existing, event->size);
+        site_lives_add(&lives->existing, event->size);
         return object_table_put(&lives->live, &object);
     }
     uint32_t site = site_lives_get(lives, (struct site_key){event->class_id, stack_id});
     if (site == UINT32_MAX || !take_birth(lives, &place))
         return false;
     struct site_life *life = &lives->items[site];
-    count_birth(life, event);
+    site_lives_count_birth(life, event);
     lives->births[place] = (struct site_born){.position = lives->born.bytes,
                                               .births = life->born.objects,
                                               .time_ns = event->time_ns,
                                               .collections = site_lives_collections(lives)};
-    add(&lives->born, event->size);
+    site_lives_add(&lives->born, event->size);
     lives->has_stacks |= stack_id != 0;
     object.value = place;
     object.class_id = site;
@@ -140,12 +140,12 @@ static void decide(const struct site_lives *lives, struct site_life *life,
 {
     bool is_old = site_lives_collections(lives) - born->collections >= SURVIVED_OLD;
     if (is_dead || is_old)
-        add(&life->decided, size);
+        site_lives_add(&life->decided, size);
     if (is_old)
-        add(&life->old, size);
+        site_lives_add(&life->old, size);
 }
 
-static bool put_death(struct site_lives *lives, const struct trace_event *event)
+static bool site_lives_put_death(struct site_lives *lives, const struct trace_event *event)
 {
     struct live_object object;
     death_dates_put(&lives->deaths, event);
@@ -157,11 +157,11 @@ static bool put_death(struct site_lives *lives, const struct trace_event *event)
         return true;
     struct site_life *life = &lives->items[object.class_id];
     struct site_born *born = &lives->births[object.value];
-    add(&life->dead, object.size);
+    site_lives_add(&life->dead, object.size);
     decide(lives, life, born, object.size, true);
     life->reuse_decided++;
     if (life->born.objects - born->births < lives->within)
-        add(&life->reusable, object.size);
+        site_lives_add(&life->reusable, object.size);
     life->living--;
     life->bounds += (event->flags & TRACE_BOUND) != 0;
     life->late += !lives->is_native &&
@@ -193,9 +193,9 @@ enum step_status site_lives_put(void *site_lives_pointer, const struct trace_eve
             return too_large(lives, error);
         ok = follow_collections(lives, event);
         if (ok && event->kind == EVENT_OBJECT_ALLOC)
-            ok = put_birth(lives, event);
+            ok = site_lives_put_birth(lives, event);
         else if (ok && event->kind == EVENT_OBJECT_FREE)
-            ok = put_death(lives, event);
+            ok = site_lives_put_death(lives, event);
         if (event->time_ns > lives->last_ns)
             lives->last_ns = event->time_ns;
     }

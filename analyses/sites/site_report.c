@@ -37,7 +37,8 @@ static uint8_t nearest(const struct site_clusters *clusters, const struct site_l
     return SITE_NO_CLUSTER;
 }
 
-static void put(struct site_clusters *clusters, const struct site_lives *lives, uint32_t site)
+static void site_report_put(struct site_clusters *clusters, const struct site_lives *lives,
+                            uint32_t site)
 {
     const struct site_life *life = &lives->items[site];
     if (life->born.objects < SITE_CLUSTER_OBJECTS)
@@ -64,7 +65,7 @@ bool site_clusters_make(struct site_clusters *clusters, const struct site_lives 
         return false;
     memset(clusters->of_site, SITE_NO_CLUSTER, lives->count + 1);
     for (size_t i = 0; i < lives->count; i++)
-        put(clusters, lives, order[i]);
+        site_report_put(clusters, lives, order[i]);
     return true;
 }
 
@@ -90,7 +91,7 @@ static void put_note(enum site_precision precision, bool is_native)
               stdout);
 }
 
-static void put_collections(const struct site_report *report)
+static void site_report_put_collections(const struct site_report *report)
 {
     const struct site_lives *lives = report->lives;
     uint64_t count = site_lives_collections(lives);
@@ -119,19 +120,20 @@ void site_report_put_head(const struct site_report *report)
     dates.are_of_program = lives->is_native;
     death_dates_print(&dates, deaths, sizeof deaths);
     printf("death times: %s\n", *deaths != '\0' ? deaths : "none");
-    put_collections(report);
+    site_report_put_collections(report);
     put_note(site_lives_precision(lives), lives->is_native);
     if (!lives->has_stacks && lives->count > 0)
         fputs("The trace has no call stacks: each row is a class.\n", stdout);
 }
 
-static struct stack_text stack_of(const struct site_report *report, uint32_t site, uint64_t depth)
+static struct stack_text site_report_stack_of(const struct site_report *report, uint32_t site,
+                                              uint64_t depth)
 {
     uint32_t stack_id = report->lives->items[site].key.stack_id;
     return heap_site_stack(report->sites, heap_sites_of_frame(report->sites, stack_id), depth);
 }
 
-static struct step_bytes class_of(const struct site_report *report, uint32_t site)
+static struct step_bytes site_report_class_of(const struct site_report *report, uint32_t site)
 {
     return trace_class_of(report->sites->names, report->lives->items[site].key.class_id)->name;
 }
@@ -141,7 +143,7 @@ void site_report_put_names(const struct site_report *report, uint32_t site)
     print_shown(class_twins_name(report->twins, report->lives->items[site].key.class_id), stdout);
     if (report->lives->items[site].key.stack_id != 0) {
         fputs("  ", stdout);
-        stack_print(stack_of(report, site, report->depth), stdout);
+        stack_print(site_report_stack_of(report, site, report->depth), stdout);
     }
 }
 
@@ -164,9 +166,9 @@ void site_report_begin_json(const struct site_report *report, struct json_output
 void site_report_json_names(const struct site_report *report, uint32_t site,
                             struct json_output *json)
 {
-    json_bytes(json, "class", class_of(report, site));
+    json_bytes(json, "class", site_report_class_of(report, site));
     json_number(
         json, "loader",
         trace_class_of(report->sites->names, report->lives->items[site].key.class_id)->loader);
-    stack_put_json(stack_of(report, site, 0), json, "site");
+    stack_put_json(site_report_stack_of(report, site, 0), json, "site");
 }

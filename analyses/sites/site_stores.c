@@ -87,7 +87,7 @@ struct site_stores {
 
 enum { NO_ARRAY = 1 };
 
-static void reset(struct site_stores *stores)
+static void site_stores_reset(struct site_stores *stores)
 {
     graph_source_reset(&stores->source);
     object_graph_reset(&stores->graph);
@@ -98,7 +98,7 @@ static void reset(struct site_stores *stores)
 /* ---- objects ---- */
 
 /* Which elements an array used before the trace is unknown. */
-static bool put_object(struct site_stores *stores, const struct graph_event *event)
+static bool site_stores_put_object(struct site_stores *stores, const struct graph_event *event)
 {
     struct object_graph *graph = &stores->graph;
     uint32_t site = UINT32_MAX;
@@ -208,7 +208,7 @@ static void end_array(struct site_stores *stores, uint32_t node)
     elements->used_most += smaller(array->use.most, length);
 }
 
-static void take_object(struct site_stores *stores, uint64_t object)
+static void site_stores_take_object(struct site_stores *stores, uint64_t object)
 {
     uint32_t node = object_graph_find(&stores->graph, object);
     if (node == 0)
@@ -240,7 +240,7 @@ static void count_growth(struct site_stores *stores, struct holder *holder, uint
 }
 
 /* The graph has the fields that have an array, which may be dead. */
-static bool put_field(struct site_stores *stores, const struct graph_event *event)
+static bool site_stores_put_field(struct site_stores *stores, const struct graph_event *event)
 {
     struct object_graph *graph = &stores->graph;
     uint32_t target = mark_stored(stores, event->target), before;
@@ -265,18 +265,18 @@ static bool put_field(struct site_stores *stores, const struct graph_event *even
 
 /* ---- all ---- */
 
-static bool put(struct site_stores *stores, const struct graph_event *event)
+static bool site_stores_put(struct site_stores *stores, const struct graph_event *event)
 {
     switch (event->kind) {
     case GRAPH_ALLOC:
     case GRAPH_EXISTING:
-        return put_object(stores, event);
+        return site_stores_put_object(stores, event);
     case GRAPH_FREE:
     case GRAPH_DEATH:
-        take_object(stores, event->object);
+        site_stores_take_object(stores, event->object);
         return true;
     case GRAPH_FIELD:
-        return put_field(stores, event);
+        return site_stores_put_field(stores, event);
     case GRAPH_RANGE:
     case GRAPH_CLONE:
         use_range(stores, event);
@@ -325,7 +325,7 @@ static enum step_status replay(struct site_stores *stores, struct step_error *er
         graph_source_start(&stores->source, STORE_KINDS, knows, stores, error);
     while (status == STEP_STATUS_OK) {
         status = graph_source_next(&stores->source, &event, error);
-        if (status == STEP_STATUS_OK && !put(stores, event))
+        if (status == STEP_STATUS_OK && !site_stores_put(stores, event))
             status = no_memory(error);
     }
     if (status == STEP_STATUS_END)
@@ -346,6 +346,6 @@ enum step_status site_stores_count(struct step_reader *reader, struct site_lives
         status = no_memory(error);
     if (status == STEP_STATUS_OK)
         status = replay(&stores, error);
-    reset(&stores);
+    site_stores_reset(&stores);
     return status;
 }

@@ -30,8 +30,8 @@ struct site_reading {
 };
 
 /* Only Java traces of StepTrace's own format have references. */
-static enum step_status read_references(struct site_reading *reading, const struct input *input,
-                                        const char *path)
+static enum step_status verb_sites_read_references(struct site_reading *reading,
+                                                   const struct input *input, const char *path)
 {
     struct step_reader *reader = NULL;
     struct seekable_path seekable = {0};
@@ -51,7 +51,7 @@ static enum step_status read_references(struct site_reading *reading, const stru
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
 
-static int by_bytes(const void *left, const void *right, void *user)
+static int verb_sites_by_bytes(const void *left, const void *right, void *user)
 {
     const struct site_life *items = user;
     uint32_t a = *(const uint32_t *) left, b = *(const uint32_t *) right;
@@ -73,14 +73,15 @@ static bool evaluate(struct site_reading *reading, const struct trace_names *nam
     for (size_t i = 0; i < lives->count; i++)
         reading->order[i] = (uint32_t) i;
     if (lives->count > 0)
-        qsort_r(reading->order, lives->count, sizeof *reading->order, by_bytes, lives->items);
+        qsort_r(reading->order, lives->count, sizeof *reading->order, verb_sites_by_bytes,
+                lives->items);
     return heap_sites_init(&reading->sites, names) &&
            site_clusters_make(&reading->clusters, lives, reading->order) &&
            advice_make(&reading->advice, lives, names, &options);
 }
 
-static enum step_status read_all(struct site_reading *reading, const char *path,
-                                 struct input *input)
+static enum step_status verb_sites_read_all(struct site_reading *reading, const char *path,
+                                            struct input *input)
 {
     struct site_lives *lives = &reading->lives;
     lives->path = path;
@@ -95,7 +96,7 @@ static enum step_status read_all(struct site_reading *reading, const char *path,
                             "the objects have no sizes: lifetimes in bytes are unknown" NO_SIZES);
     site_lives_finish(lives);
     input->unknown_frees = lives->unknown_frees;
-    status = read_references(reading, input, path);
+    status = verb_sites_read_references(reading, input, path);
     if (status != STEP_STATUS_OK)
         return status;
     if (!evaluate(reading, &input->source->names))
@@ -135,7 +136,7 @@ static enum step_status read_sites(struct site_reading *reading, const char *pat
         return STEP_STATUS_CORRUPT;
     }
     site_lives_init(&reading->lives);
-    status = read_all(reading, path, &input);
+    status = verb_sites_read_all(reading, path, &input);
     advice_reset(&reading->advice);
     site_clusters_reset(&reading->clusters);
     heap_sites_reset(&reading->sites);

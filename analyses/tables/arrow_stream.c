@@ -115,7 +115,7 @@ static bool init(struct ArrowArray *array, size_t length, int64_t buffers)
 }
 
 /* Transfers memory to the array; allocates some if it is NULL, as Arrow requires a buffer. */
-static bool give(struct ArrowArray *array, size_t buffer, void **memory)
+static bool arrow_stream_give(struct ArrowArray *array, size_t buffer, void **memory)
 {
     array->buffers[buffer] = *memory != NULL ? *memory : calloc(1, sizeof(uint64_t));
     *memory = NULL;
@@ -126,7 +126,7 @@ static bool give_bytes(struct ArrowArray *array, size_t buffer, struct step_buff
 {
     void *data = bytes->data;
     *bytes = (struct step_buffer){0};
-    return give(array, buffer, &data);
+    return arrow_stream_give(array, buffer, &data);
 }
 
 /* Packs flags into a bitmap. */
@@ -159,7 +159,8 @@ static bool give_column(struct ArrowArray *array, struct whole_column *column, s
     }
     if (column->type == TABLE_BOOL)
         return give_flags(array, column->values, rows);
-    return give(array, 1, &column->values) && (!is_text || give_bytes(array, 2, &column->bytes)) &&
+    return arrow_stream_give(array, 1, &column->values) &&
+           (!is_text || give_bytes(array, 2, &column->bytes)) &&
            (column->type != TABLE_NAME || give_names(array, column));
 }
 
@@ -188,7 +189,7 @@ struct streaming {
     char text[1024];
 };
 
-static int fail(struct streaming *streaming)
+static int arrow_stream_fail(struct streaming *streaming)
 {
     step_error_print(&streaming->error, streaming->text, sizeof streaming->text);
     return streaming->error.status == STEP_STATUS_NO_MEMORY ? ENOMEM : EIO;
@@ -200,7 +201,7 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
     if (arrow_schema_of(streaming->reader, out))
         return 0;
     no_memory(&streaming->error);
-    return fail(streaming);
+    return arrow_stream_fail(streaming);
 }
 
 static void report_stream_damage(struct streaming *streaming)
@@ -230,7 +231,7 @@ static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
     }
     if (status == STEP_STATUS_OK && !arrow_array_of(&columns, out))
         status = no_memory(&streaming->error);
-    return status == STEP_STATUS_OK ? 0 : fail(streaming);
+    return status == STEP_STATUS_OK ? 0 : arrow_stream_fail(streaming);
 }
 
 static const char *get_last_error(struct ArrowArrayStream *stream)
@@ -239,7 +240,7 @@ static const char *get_last_error(struct ArrowArrayStream *stream)
     return streaming->text[0] != '\0' ? streaming->text : NULL;
 }
 
-static void release(struct ArrowArrayStream *stream)
+static void arrow_stream_release(struct ArrowArrayStream *stream)
 {
     struct streaming *streaming = stream->private_data;
     column_reader_destroy(streaming->reader);
@@ -261,7 +262,7 @@ enum step_status arrow_stream_create(struct column_reader *reader, uint64_t batc
     *out = (struct ArrowArrayStream){.get_schema = get_schema,
                                      .get_next = get_next,
                                      .get_last_error = get_last_error,
-                                     .release = release,
+                                     .release = arrow_stream_release,
                                      .private_data = streaming};
     return STEP_STATUS_OK;
 }

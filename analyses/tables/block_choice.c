@@ -114,7 +114,7 @@ void block_choice_reset(struct block_choice *choice)
     *choice = (struct block_choice){0};
 }
 
-static int compare(const void *a, const void *b, void *user)
+static int block_choice_compare(const void *a, const void *b, void *user)
 {
     const struct tables *tables = user;
     size_t x = *(const size_t *) a;
@@ -128,7 +128,7 @@ static int compare(const void *a, const void *b, void *user)
 
 void blocks_sort_by_time(const struct tables *tables, size_t *blocks, size_t count)
 {
-    qsort_r(blocks, count, sizeof *blocks, compare, (void *) (uintptr_t) tables);
+    qsort_r(blocks, count, sizeof *blocks, block_choice_compare, (void *) (uintptr_t) tables);
 }
 
 /* ---- parts ---- */
@@ -147,8 +147,8 @@ static bool add_part(struct parts *parts, struct table_part part)
 }
 
 /* Splits the chosen blocks into runs of about `rows` rows. */
-static bool cut(const struct tables *tables, const struct block_choice *choice, uint32_t record,
-                uint64_t rows, struct parts *parts)
+static bool block_choice_cut(const struct tables *tables, const struct block_choice *choice,
+                             uint32_t record, uint64_t rows, struct parts *parts)
 {
     struct table_part part = {0};
     for (size_t i = 0; i < choice->count; i++) {
@@ -182,7 +182,7 @@ enum step_status table_parts(struct tables *tables, const struct table *table,
     bool good =
         status != STEP_STATUS_OK ||
         (is_cut
-             ? cut(tables, &choice, request.table->record, rows, &parts)
+             ? block_choice_cut(tables, &choice, request.table->record, rows, &parts)
              : add_part(&parts, (struct table_part){0, SIZE_MAX, table_row_count(tables, table)}));
     block_choice_reset(&choice);
     row_filter_reset(&request.filter);

@@ -63,7 +63,7 @@ static struct thread_calls *calls_of(struct call_rows *rows, uint32_t thread)
     return id_table_get(&rows->threads, thread);
 }
 
-static bool enter(struct call_rows *rows, const struct trace_event *event)
+static bool call_rows_enter(struct call_rows *rows, const struct trace_event *event)
 {
     struct thread_calls *calls = calls_of(rows, event->thread_id);
     const struct call_frame frame = {.method_id = event->method_id, .entered_ns = event->time_ns};
@@ -76,7 +76,7 @@ static bool enter(struct call_rows *rows, const struct trace_event *event)
 }
 
 /* Ends the innermost call and adds its row. */
-static bool put_call(struct call_rows *rows, struct thread_calls *calls, enum ended ended)
+static bool call_rows_put(struct call_rows *rows, struct thread_calls *calls, enum ended ended)
 {
     struct row_builder *builder = &rows->base.builder;
     const struct call_frame frame = *call_stack_pop(&calls->stack);
@@ -105,19 +105,19 @@ static bool put_call(struct call_rows *rows, struct thread_calls *calls, enum en
 }
 
 /* Ends the calls that the last event ends, while the batch has room. */
-static bool close_calls(struct call_rows *rows)
+static bool call_rows_close(struct call_rows *rows)
 {
     struct thread_calls *calls = calls_of(rows, rows->closing_thread);
     while (calls->stack.depth > rows->closing_depth && !row_builder_is_full(&rows->base.builder)) {
         bool is_last = calls->stack.depth == rows->closing_depth + 1;
-        if (!put_call(rows, calls, is_last ? rows->closing_last : rows->closing_inner))
+        if (!call_rows_put(rows, calls, is_last ? rows->closing_last : rows->closing_inner))
             return false;
     }
     rows->is_closing = calls->stack.depth > rows->closing_depth;
     return true;
 }
 
-static bool leave(struct call_rows *rows, const struct trace_event *event)
+static bool call_rows_leave(struct call_rows *rows, const struct trace_event *event)
 {
     struct thread_calls *calls = calls_of(rows, event->thread_id);
     if (calls == NULL)
@@ -131,7 +131,7 @@ static bool leave(struct call_rows *rows, const struct trace_event *event)
     rows->closing_ns = event->time_ns;
     rows->closing_last = event->kind == EVENT_METHOD_POP ? BY_EXCEPTION : BY_RETURN;
     rows->closing_inner = BY_LEAVING;
-    return close_calls(rows);
+    return call_rows_close(rows);
 }
 
 /* Selects the next thread with open calls.  Returns false if there is none. */
@@ -151,12 +151,13 @@ static bool close_thread(struct call_rows *rows)
     return false;
 }
 
-static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
+static enum step_status call_rows_step(struct table_rows *base, bool *has_more,
+                                       struct step_error *error)
 {
     struct call_rows *rows = (struct call_rows *) base;
     const struct trace_event *event;
     if (rows->is_closing)
-        return close_calls(rows) ? STEP_STATUS_OK : no_memory(error);
+        return call_rows_close(rows) ? STEP_STATUS_OK : no_memory(error);
     if (rows->at_end) {
         *has_more = close_thread(rows);
         return STEP_STATUS_OK;
@@ -165,11 +166,12 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
     rows->at_end = status == STEP_STATUS_END;
     if (status != STEP_STATUS_OK)
         return rows->at_end ? STEP_STATUS_OK : status;
-    bool good = event->kind == EVENT_METHOD_ENTRY ? enter(rows, event) : leave(rows, event);
+    bool good = event->kind == EVENT_METHOD_ENTRY ? call_rows_enter(rows, event)
+                                                  : call_rows_leave(rows, event);
     return good ? STEP_STATUS_OK : no_memory(error);
 }
 
-static void reset(struct table_rows *base)
+static void call_rows_reset(struct table_rows *base)
 {
     struct call_rows *rows = (struct call_rows *) base;
     struct thread_calls *calls;
@@ -181,7 +183,7 @@ static void reset(struct table_rows *base)
     event_feed_close(&rows->feed);
 }
 
-static enum step_status open_rows(struct table_rows *base, struct step_error *error)
+static enum step_status call_rows_open(struct table_rows *base, struct step_error *error)
 {
     static const char *const words[ENDED_COUNT] = {"return", "exception", "left", "open"};
     struct call_rows *rows = (struct call_rows *) base;
@@ -194,8 +196,10 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
                            true, error);
 }
 
-static const struct table_rows_operations rows_of_calls = {
-    .size_bytes = sizeof(struct call_rows), .open = open_rows, .step = step, .reset = reset};
+static const struct table_rows_operations rows_of_calls = {.size_bytes = sizeof(struct call_rows),
+                                                           .open = call_rows_open,
+                                                           .step = call_rows_step,
+                                                           .reset = call_rows_reset};
 
 const struct java_table calls_table =
     MADE_TABLE("calls", "one row per call", columns, rows_of_calls, false, STEP_JAVA_METHOD_ENTRY,

@@ -77,7 +77,7 @@ const struct tables *shared_tables_borrow(const struct shared_tables *shared)
  * Huge pages do not help: if memory is fragmented, finding them takes the kernel three times as
  * long as filling small pages. */
 
-static bool is_text(enum table_type type)
+static bool column_reader_is_text(enum table_type type)
 {
     return type == TABLE_TEXT || type == TABLE_DATA;
 }
@@ -86,7 +86,7 @@ size_t whole_column_bytes(enum table_type type, size_t rows)
 {
     return type == TABLE_BOOL   ? rows
            : type == TABLE_NAME ? rows * sizeof(int32_t)
-                                : (rows + is_text(type)) * sizeof(uint64_t);
+                                : (rows + column_reader_is_text(type)) * sizeof(uint64_t);
 }
 
 bool whole_column_resize(struct whole_column *column, size_t old, size_t capacity)
@@ -94,7 +94,7 @@ bool whole_column_resize(struct whole_column *column, size_t old, size_t capacit
     void *values = realloc(column->values, whole_column_bytes(column->type, capacity));
     if (values == NULL)
         return false;
-    if (column->values == NULL && is_text(column->type))
+    if (column->values == NULL && column_reader_is_text(column->type))
         *(uint64_t *) values = 0;
     column->values = values;
     if (column->validity == NULL)
@@ -257,7 +257,7 @@ static void ask_memory(struct whole_column *column, size_t rows, size_t capacity
 static void *whole_column_place(struct whole_column *column, size_t rows, size_t count,
                                 size_t capacity)
 {
-    if (column->type == TABLE_NAME || is_text(column->type))
+    if (column->type == TABLE_NAME || column_reader_is_text(column->type))
         return NULL;
     ask_memory(column, rows + count, capacity);
     return (uint8_t *) column->values + whole_column_bytes(column->type, rows);
@@ -326,8 +326,9 @@ static bool is_whole_table(const struct table_query *query)
     return query->range_count == 0 && query->threads == NULL && query->class_glob == NULL;
 }
 
-static enum step_status start(struct column_reader *reader, const struct table_query *query,
-                              struct step_error *error)
+static enum step_status column_reader_start(struct column_reader *reader,
+                                            const struct table_query *query,
+                                            struct step_error *error)
 {
     struct tables *tables = shared_tables_lock(reader->shared);
     struct table_query small = *query;
@@ -355,7 +356,7 @@ enum step_status column_reader_create(struct shared_tables *shared, const struct
     reader->column_count = query->columns != NULL ? query->column_count : table->column_count;
     reader->columns = calloc(reader->column_count + 1, sizeof *reader->columns);
     enum step_status status =
-        reader->columns != NULL ? start(reader, query, error) : no_memory(error);
+        reader->columns != NULL ? column_reader_start(reader, query, error) : no_memory(error);
     for (size_t i = 0; reader->columns != NULL && i < reader->column_count; i++)
         reader->columns[i] = query->columns != NULL ? query->columns[i] : i;
     if (status != STEP_STATUS_OK) {
@@ -401,8 +402,8 @@ static bool has_room(struct whole_columns *out, size_t count, size_t *capacity)
     return good;
 }
 
-static bool append(struct column_reader *reader, size_t count, struct whole_columns *out,
-                   size_t capacity)
+static bool column_reader_append(struct column_reader *reader, size_t count,
+                                 struct whole_columns *out, size_t capacity)
 {
     for (size_t i = 0; i < out->column_count; i++)
         if (!whole_column_append(&out->columns[i], &reader->batch->vectors[i], reader->batch_row,
@@ -441,8 +442,8 @@ static enum step_status fetch(struct column_reader *reader, uint64_t most,
     return table_scan_next(reader->scan, &reader->batch, error);
 }
 
-static enum step_status collect(struct column_reader *reader, uint64_t most,
-                                struct whole_columns *out, struct step_error *error)
+static enum step_status column_reader_collect(struct column_reader *reader, uint64_t most,
+                                              struct whole_columns *out, struct step_error *error)
 {
     size_t capacity = 0;
     uint64_t expected = reader->expected < most ? reader->expected : most;
@@ -453,7 +454,7 @@ static enum step_status collect(struct column_reader *reader, uint64_t most,
         size_t count = reader->batch->row_count - reader->batch_row;
         count = count < most - out->row_count ? count : (size_t) (most - out->row_count);
         if (!has_room(out, capacity == 0 && expected > count ? expected : count, &capacity) ||
-            !append(reader, count, out, capacity))
+            !column_reader_append(reader, count, out, capacity))
             return no_memory(error);
     }
     if (status == STEP_STATUS_END && out->row_count > 0)
@@ -474,7 +475,7 @@ enum step_status column_reader_next(struct column_reader *reader, uint64_t most,
     for (size_t i = 0; i < reader->column_count; i++)
         out->columns[i].type = column_reader_column(reader, i)->type;
     shared_tables_lock(reader->shared);
-    enum step_status status = collect(reader, most, out, error);
+    enum step_status status = column_reader_collect(reader, most, out, error);
     take_back(reader);
     shared_tables_unlock(reader->shared);
     if (status != STEP_STATUS_OK)

@@ -134,7 +134,7 @@ static const struct entry_time *times_of(const struct entry_rows *rows, uint64_t
     return time != NULL ? time : &nothing;
 }
 
-static bool put_class(struct entry_rows *rows, uint64_t id)
+static bool entry_rows_put_class(struct entry_rows *rows, uint64_t id)
 {
     struct row_builder *builder = &rows->base.builder;
     struct tables *tables = rows->base.tables;
@@ -153,7 +153,7 @@ static bool put_class(struct entry_rows *rows, uint64_t id)
     return good;
 }
 
-static bool put_method(struct entry_rows *rows, uint64_t id)
+static bool entry_rows_put_method(struct entry_rows *rows, uint64_t id)
 {
     struct row_builder *builder = &rows->base.builder;
     struct tables *tables = rows->base.tables;
@@ -171,7 +171,7 @@ static bool put_method(struct entry_rows *rows, uint64_t id)
     return good;
 }
 
-static bool put_thread(struct entry_rows *rows, uint64_t id)
+static bool entry_rows_put_thread(struct entry_rows *rows, uint64_t id)
 {
     struct row_builder *builder = &rows->base.builder;
     struct tables *tables = rows->base.tables;
@@ -218,7 +218,7 @@ static uint64_t depth_of(struct entry_rows *rows, uint64_t id, struct step_java_
     return depth;
 }
 
-static void put_place(struct frame_place place, FILE *out)
+static void entry_rows_put_place(struct frame_place place, FILE *out)
 {
     bool has_file = place.file.length > 0;
     if (has_file) {
@@ -230,7 +230,8 @@ static void put_place(struct frame_place place, FILE *out)
 
 /* Returns "java/util/HashMap.resize(HashMap.java:702) <- java/util/HashMap.put:612": with the file
  * where it is known. */
-static char *stack_of(struct entry_rows *rows, struct step_java_frame frame, size_t *length)
+static char *entry_rows_stack_of(struct entry_rows *rows, struct step_java_frame frame,
+                                 size_t *length)
 {
     struct tables *tables = rows->base.tables;
     char *text = NULL;
@@ -250,8 +251,9 @@ static char *stack_of(struct entry_rows *rows, struct step_java_frame frame, siz
         }
         fwrite(name.data, 1, name.length, memory); /* it may contain a NUL */
         if (frame.line != 0)
-            put_place(java_place(&tables->java, tables_method_class(tables, frame.method), &frame),
-                      memory);
+            entry_rows_put_place(
+                java_place(&tables->java, tables_method_class(tables, frame.method), &frame),
+                memory);
         has_more = frame.parent != 0 && java_frame(&rows->base.tables->java, frame.parent, &frame);
     }
     if (fclose(memory) == 0)
@@ -260,12 +262,12 @@ static char *stack_of(struct entry_rows *rows, struct step_java_frame frame, siz
     return NULL;
 }
 
-static bool put_stack(struct entry_rows *rows, const struct step_java_frame *frame)
+static bool entry_rows_put_stack(struct entry_rows *rows, const struct step_java_frame *frame)
 {
     size_t length;
     if (rows->base.builder.values[SITES_STACK] == NULL)
         return true;
-    char *text = stack_of(rows, *frame, &length);
+    char *text = entry_rows_stack_of(rows, *frame, &length);
     if (text == NULL)
         return false;
     rows->texts[rows->text_count++] = text;
@@ -274,7 +276,7 @@ static bool put_stack(struct entry_rows *rows, const struct step_java_frame *fra
     return true;
 }
 
-static bool put_site(struct entry_rows *rows, uint64_t id)
+static bool entry_rows_put_site(struct entry_rows *rows, uint64_t id)
 {
     struct row_builder *builder = &rows->base.builder;
     struct step_java_frame frame;
@@ -290,7 +292,7 @@ static bool put_site(struct entry_rows *rows, uint64_t id)
     bool good = row_put_method(&rows->base, SITES_METHOD, frame.method) &&
                 row_put_class(&rows->base, SITES_CLASS,
                               tables_method_class(rows->base.tables, frame.method)) &&
-                put_stack(rows, &frame);
+                entry_rows_put_stack(rows, &frame);
     row_builder_end_row(builder);
     return good;
 }
@@ -302,7 +304,8 @@ static void free_texts(struct entry_rows *rows)
     rows->text_bytes = 0;
 }
 
-static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
+static enum step_status entry_rows_step(struct table_rows *base, bool *has_more,
+                                        struct step_error *error)
 {
     struct entry_rows *rows = (struct entry_rows *) base;
     if (base->builder.count == 0)
@@ -336,7 +339,7 @@ static enum step_status restart(struct table_rows *base, struct step_error *erro
     return STEP_STATUS_OK;
 }
 
-static void reset(struct table_rows *base)
+static void entry_rows_reset(struct table_rows *base)
 {
     struct entry_rows *rows = (struct entry_rows *) base;
     free_texts(rows);
@@ -347,13 +350,13 @@ static void reset(struct table_rows *base)
 
 static put_entry putter_of(const struct tables *tables, uint32_t record)
 {
-    return record == java_record_of(&tables->java, STEP_JAVA_CLASS)    ? put_class
-           : record == java_record_of(&tables->java, STEP_JAVA_METHOD) ? put_method
-           : record == java_record_of(&tables->java, STEP_JAVA_THREAD) ? put_thread
-                                                                       : put_site;
+    return record == java_record_of(&tables->java, STEP_JAVA_CLASS)    ? entry_rows_put_class
+           : record == java_record_of(&tables->java, STEP_JAVA_METHOD) ? entry_rows_put_method
+           : record == java_record_of(&tables->java, STEP_JAVA_THREAD) ? entry_rows_put_thread
+                                                                       : entry_rows_put_site;
 }
 
-static enum step_status open_rows(struct table_rows *base, struct step_error *error)
+static enum step_status entry_rows_open(struct table_rows *base, struct step_error *error)
 {
     struct entry_rows *rows = (struct entry_rows *) base;
     struct tables *tables = base->tables;
@@ -361,15 +364,15 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
     enum step_status status = STEP_STATUS_OK;
     rows->put = putter_of(tables, request->table->record);
     id_table_init(&rows->times, sizeof(struct entry_time));
-    if (rows->put == put_site && request->needed[SITES_STACK] != 0) {
+    if (rows->put == entry_rows_put_site && request->needed[SITES_STACK] != 0) {
         rows->texts = calloc(request->batch_rows + 1, sizeof *rows->texts);
         if (rows->texts == NULL)
             return no_memory(error);
     }
-    if (rows->put == put_class &&
+    if (rows->put == entry_rows_put_class &&
         (request->needed[CLASSES_LOADED] != 0 || request->needed[CLASSES_EXISTING] != 0))
         status = read_times(&rows->times, tables, TRACE_KIND_BIT(EVENT_CLASS_LOAD), error);
-    if (rows->put == put_thread &&
+    if (rows->put == entry_rows_put_thread &&
         (request->needed[THREADS_STARTED] != 0 || request->needed[THREADS_ENDED] != 0 ||
          request->needed[THREADS_EXISTING] != 0))
         status = read_times(&rows->times, tables,
@@ -380,10 +383,10 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
 
 static const struct table_rows_operations rows_of_entries = {.size_bytes =
                                                                  sizeof(struct entry_rows),
-                                                             .open = open_rows,
-                                                             .step = step,
+                                                             .open = entry_rows_open,
+                                                             .step = entry_rows_step,
                                                              .restart = restart,
-                                                             .reset = reset};
+                                                             .reset = entry_rows_reset};
 
 #define ENTRY_TABLE(name, doc, columns, record, ...)                                               \
     {                                                                                              \

@@ -116,8 +116,8 @@ static struct heap_birth *add_birth(struct heap_rows *rows, size_t *place)
     return &rows->births[*place];
 }
 
-static void put_object(struct heap_rows *rows, const struct heap_birth *birth, uint64_t size,
-                       bool is_dead)
+static void heap_rows_put_object(struct heap_rows *rows, const struct heap_birth *birth,
+                                 uint64_t size, bool is_dead)
 {
     struct row_builder *builder = &rows->base.builder;
     row_put(builder, HEAP_OBJECT_OBJECT, birth->number, false);
@@ -133,14 +133,14 @@ static void put_object(struct heap_rows *rows, const struct heap_birth *birth, u
 }
 
 /* Ends the object at the address.  Returns false if there is none. */
-static bool take_object(struct heap_rows *rows, uint64_t address, struct live_object *out)
+static bool heap_rows_take_object(struct heap_rows *rows, uint64_t address, struct live_object *out)
 {
     if (!object_table_take(&rows->live, live_address_key(address), out))
         return false;
     struct heap_birth *birth = &rows->births[out->value];
     rows->live_bytes -= out->size;
     if (rows->gives_objects)
-        put_object(rows, birth, out->size, true);
+        heap_rows_put_object(rows, birth, out->size, true);
     uint64_t number = birth->number;
     birth->number = rows->free_birth;
     rows->free_birth = out->value;
@@ -159,7 +159,7 @@ static bool make_object(struct heap_rows *rows, const struct hatf_record *record
 {
     size_t place;
     struct live_object before;
-    take_object(rows, record->address, &before); /* its free is missing from the trace */
+    heap_rows_take_object(rows, record->address, &before); /* its free is missing from the trace */
     struct heap_birth *birth = add_birth(rows, &place);
     if (birth == NULL)
         return false;
@@ -189,14 +189,14 @@ static bool resize_object(struct heap_rows *rows, const struct hatf_record *reco
 }
 
 /* Tracks live objects.  Returns false if out of memory. */
-static bool follow(struct heap_rows *rows, const struct hatf_record *record)
+static bool heap_rows_follow(struct heap_rows *rows, const struct hatf_record *record)
 {
     struct live_object object;
     switch (record->tag) {
     case HATF_ALLOC:
         return make_object(rows, record);
     case HATF_FREE:
-        take_object(rows, record->address, &object);
+        heap_rows_take_object(rows, record->address, &object);
         return true;
     case HATF_REALLOC_NO_ALLOC:
         return resize_object(rows, record);
@@ -215,7 +215,7 @@ static bool follow(struct heap_rows *rows, const struct hatf_record *record)
 
 /* ---- rows ---- */
 
-static bool put_alloc(struct heap_rows *rows, const struct hatf_record *record)
+static bool heap_rows_put_alloc(struct heap_rows *rows, const struct hatf_record *record)
 {
     struct row_builder *builder = &rows->base.builder;
     if (record->tag != HATF_ALLOC)
@@ -231,13 +231,13 @@ static bool put_alloc(struct heap_rows *rows, const struct hatf_record *record)
     return true;
 }
 
-static bool put_free(struct heap_rows *rows, const struct hatf_record *record)
+static bool heap_rows_put_free(struct heap_rows *rows, const struct hatf_record *record)
 {
     struct row_builder *builder = &rows->base.builder;
     struct live_object object = {0};
     if (record->tag != HATF_FREE)
-        return follow(rows, record);
-    bool is_known = take_object(rows, record->address, &object);
+        return heap_rows_follow(rows, record);
+    bool is_known = heap_rows_take_object(rows, record->address, &object);
     row_put(builder, HEAP_FREE_TIME, record->time, false);
     row_put(builder, HEAP_FREE_THREAD, record->thread, false);
     row_put(builder, HEAP_FREE_OBJECT, object.value, !is_known);
@@ -252,7 +252,7 @@ static bool put_realloc(struct heap_rows *rows, const struct hatf_record *record
     struct row_builder *builder = &rows->base.builder;
     struct live_object object = {0};
     if (record->tag < HATF_REALLOC_NO_ALLOC || record->tag > HATF_REALLOC_FREE)
-        return follow(rows, record);
+        return heap_rows_follow(rows, record);
     bool is_known = object_table_find(&rows->live, live_address_key(record->address), &object);
     uint64_t number = is_known ? rows->births[object.value].number : 0;
     row_put(builder, HEAP_REALLOC_TIME, record->time, false);
@@ -266,11 +266,11 @@ static bool put_realloc(struct heap_rows *rows, const struct hatf_record *record
     row_put_code(builder, HEAP_REALLOC_KIND, rows->words[record->tag - HATF_REALLOC_NO_ALLOC],
                  false);
     row_builder_end_row(builder);
-    return follow(rows, record);
+    return heap_rows_follow(rows, record);
 }
 
 /* Ends the objects of a destroyed heap, while the batch has room. */
-static void end_heap(struct heap_rows *rows)
+static void heap_rows_end(struct heap_rows *rows)
 {
     struct live_object object;
     rows->is_dying = true;
@@ -278,7 +278,7 @@ static void end_heap(struct heap_rows *rows)
     while (rows->is_dying && !row_builder_is_full(&rows->base.builder)) {
         rows->is_dying = object_table_next(&rows->live, &rows->cursor, &object);
         if (rows->is_dying && rows->births[object.value].heap == rows->dying_heap)
-            take_object(rows, rows->births[object.value].address, &object);
+            heap_rows_take_object(rows, rows->births[object.value].address, &object);
     }
 }
 
@@ -288,7 +288,7 @@ static bool give_live(struct heap_rows *rows)
     while (!row_builder_is_full(&rows->base.builder)) {
         if (!object_table_next(&rows->live, &rows->cursor, &object))
             return false;
-        put_object(rows, &rows->births[object.value], object.size, false);
+        heap_rows_put_object(rows, &rows->births[object.value], object.size, false);
     }
     return true;
 }
@@ -300,7 +300,7 @@ static bool give_steps(struct heap_rows *rows)
     return rows->step < rows->curve.count;
 }
 
-static void finish(struct heap_rows *rows)
+static void heap_rows_finish(struct heap_rows *rows)
 {
     rows->at_end = true;
     rows->cursor = (struct object_cursor){0};
@@ -309,12 +309,13 @@ static void finish(struct heap_rows *rows)
 }
 
 /* An allocation at an occupied address also adds only one row, so the builder has room. */
-static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
+static enum step_status heap_rows_step(struct table_rows *base, bool *has_more,
+                                       struct step_error *error)
 {
     struct heap_rows *rows = (struct heap_rows *) base;
     struct hatf_record record;
     if (rows->is_dying) {
-        end_heap(rows);
+        heap_rows_end(rows);
         return STEP_STATUS_OK;
     }
     if (rows->at_end) {
@@ -324,7 +325,7 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
     }
     enum step_status status = alloc_source_next(rows->source, &record, error);
     if (status == STEP_STATUS_END)
-        finish(rows);
+        heap_rows_finish(rows);
     if (status != STEP_STATUS_OK)
         return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
     if (record.tag == HATF_COMMENT)
@@ -340,7 +341,7 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
 
 /* ---- life cycle ---- */
 
-static void reset(struct table_rows *base)
+static void heap_rows_reset(struct table_rows *base)
 {
     struct heap_rows *rows = (struct heap_rows *) base;
     alloc_source_destroy(rows->source);
@@ -352,13 +353,13 @@ static void reset(struct table_rows *base)
 static const struct {
     const char *name;
     put_record put;
-} putters[] = {{"objects", follow},
-               {"allocations", put_alloc},
-               {"frees", put_free},
+} putters[] = {{"objects", heap_rows_follow},
+               {"allocations", heap_rows_put_alloc},
+               {"frees", heap_rows_put_free},
                {"reallocs", put_realloc},
-               {"live", follow}};
+               {"live", heap_rows_follow}};
 
-static enum step_status open_rows(struct table_rows *base, struct step_error *error)
+static enum step_status heap_rows_open(struct table_rows *base, struct step_error *error)
 {
     static const char *const words[KIND_COUNT] = {"in place", "move", "alloc", "free"};
     struct heap_rows *rows = (struct heap_rows *) base;
@@ -381,8 +382,10 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
     return status;
 }
 
-static const struct table_rows_operations rows_of_heap = {
-    .size_bytes = sizeof(struct heap_rows), .open = open_rows, .step = step, .reset = reset};
+static const struct table_rows_operations rows_of_heap = {.size_bytes = sizeof(struct heap_rows),
+                                                          .open = heap_rows_open,
+                                                          .step = heap_rows_step,
+                                                          .reset = heap_rows_reset};
 
 static const struct table heap_tables[] = {
     {"objects", "one row per object", COLUMNS(object_columns)},

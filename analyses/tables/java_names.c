@@ -67,7 +67,7 @@ bool row_put_method(struct table_rows *rows, size_t column, uint64_t method_id)
 
 /* ---- collections ---- */
 
-static int compare(const void *a, const void *b)
+static int java_names_compare(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *) a;
     uint64_t y = *(const uint64_t *) b;
@@ -132,7 +132,7 @@ static void sort_times(struct tables *tables)
     size_t kept = 0;
     uint64_t *times = tables->collections;
     if (tables->collection_count > 0)
-        qsort(times, tables->collection_count, sizeof *times, compare);
+        qsort(times, tables->collection_count, sizeof *times, java_names_compare);
     for (size_t i = 0; i < tables->collection_count; i++)
         if (kept == 0 || times[kept - 1] != times[i])
             times[kept++] = times[i];

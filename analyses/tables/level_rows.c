@@ -47,7 +47,7 @@ static void put_collection(struct level_rows *rows, const struct collection *ove
     row_builder_end_row(builder);
 }
 
-static bool put_free(struct level_rows *rows, const struct trace_event *event)
+static bool level_rows_put_free(struct level_rows *rows, const struct trace_event *event)
 {
     if (!rows->is_curve && !collection_clock_put_free(&rows->clock, event))
         return false;
@@ -58,12 +58,12 @@ static bool put_free(struct level_rows *rows, const struct trace_event *event)
     return true;
 }
 
-static bool put_event(struct level_rows *rows, const struct trace_event *event)
+static bool level_rows_put_event(struct level_rows *rows, const struct trace_event *event)
 {
     if (event->kind == EVENT_OBJECT_ALLOC) {
         rows->live_objects++;
         rows->live_bytes += event->size;
-    } else if (event->kind == EVENT_OBJECT_FREE && !put_free(rows, event)) {
+    } else if (event->kind == EVENT_OBJECT_FREE && !level_rows_put_free(rows, event)) {
         return false;
     }
     if (event->time_ns > rows->last_ns)
@@ -88,7 +88,7 @@ void live_rows_put_step(struct row_builder *builder, const struct level_curve *c
     row_builder_end_row(builder);
 }
 
-static void finish(struct level_rows *rows)
+static void level_rows_finish(struct level_rows *rows)
 {
     if (rows->is_curve)
         level_curve_put(&rows->curve, rows->last_ns, rows->live_bytes, rows->live_objects);
@@ -98,7 +98,7 @@ static void finish(struct level_rows *rows)
 }
 
 /* Processes the next event, or a collection that ended before it. */
-static enum step_status go_on(struct level_rows *rows, struct step_error *error)
+static enum step_status level_rows_go_on(struct level_rows *rows, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
     struct collection over;
@@ -107,25 +107,26 @@ static enum step_status go_on(struct level_rows *rows, struct step_error *error)
     if (status != STEP_STATUS_OK) {
         rows->event = NULL;
         if (status == STEP_STATUS_END)
-            finish(rows);
+            level_rows_finish(rows);
         return status;
     }
     if (collection_clock_ends(&rows->clock, rows->event->time_ns, &over)) {
         put_collection(rows, &over);
         return STEP_STATUS_OK;
     }
-    if (!put_event(rows, rows->event))
+    if (!level_rows_put_event(rows, rows->event))
         return no_memory(error);
     rows->event = NULL;
     return STEP_STATUS_OK;
 }
 
-static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
+static enum step_status level_rows_step(struct table_rows *base, bool *has_more,
+                                        struct step_error *error)
 {
     struct level_rows *rows = (struct level_rows *) base;
     struct collection over;
     if (!rows->at_end) {
-        enum step_status status = go_on(rows, error);
+        enum step_status status = level_rows_go_on(rows, error);
         return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
     }
     if (collection_clock_finish(&rows->clock, &over))
@@ -137,14 +138,14 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
     return STEP_STATUS_OK;
 }
 
-static void reset(struct table_rows *base)
+static void level_rows_reset(struct table_rows *base)
 {
     struct level_rows *rows = (struct level_rows *) base;
     event_feed_close(&rows->feed);
     collection_clock_reset(&rows->clock);
 }
 
-static enum step_status open_rows(struct table_rows *base, struct step_error *error)
+static enum step_status level_rows_open(struct table_rows *base, struct step_error *error)
 {
     struct level_rows *rows = (struct level_rows *) base;
     level_curve_init(&rows->curve);
@@ -155,8 +156,10 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
                            error);
 }
 
-static const struct table_rows_operations rows_of_levels = {
-    .size_bytes = sizeof(struct level_rows), .open = open_rows, .step = step, .reset = reset};
+static const struct table_rows_operations rows_of_levels = {.size_bytes = sizeof(struct level_rows),
+                                                            .open = level_rows_open,
+                                                            .step = level_rows_step,
+                                                            .reset = level_rows_reset};
 
 const struct java_table collections_table =
     MADE_TABLE("collections", "one row per collection that freed something", collection_columns,

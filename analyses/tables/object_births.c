@@ -19,7 +19,7 @@ static bool object_column_is_joined(size_t column)
 }
 
 /* Selects the columns of the scan: those that rows need, and those needed for the join. */
-static void choose_columns(struct object_births *births)
+static void object_births_choose_columns(struct object_births *births)
 {
     const uint8_t *needed = births->request->needed;
     size_t count = births->request->table->base.column_count;
@@ -42,7 +42,7 @@ enum step_status object_births_open(struct object_births *births, struct tables 
 {
     births->tables = tables;
     births->request = request;
-    choose_columns(births);
+    object_births_choose_columns(births);
     const struct row_filter *filter = &request->filter;
     struct table_range *ranges = calloc(filter->range_count + 1, sizeof *ranges);
     struct table_query query = {.columns = births->columns,

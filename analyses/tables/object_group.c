@@ -158,9 +158,9 @@ void object_group_add(struct object_group *group, const struct birth_page *page,
 #define COPY(column, member)                                                                       \
     EACH_RUN(column, uint64_t, memcpy(out, run->page->member + place, count * sizeof *out))
 #define WIDEN(column, member)                                                                      \
-    EACH_RUN(column, uint64_t, widen(run->page->member + place, count, out))
+    EACH_RUN(column, uint64_t, object_group_widen(run->page->member + place, count, out))
 
-static inline void widen(const uint32_t *values, size_t count, uint64_t *restrict out)
+static inline void object_group_widen(const uint32_t *values, size_t count, uint64_t *restrict out)
 {
     for (size_t i = 0; i < count; i++)
         out[i] = values[i];
@@ -212,8 +212,8 @@ static void put_run_classes(struct tables *tables, const uint32_t *ids, unsigned
     }
 }
 
-static void put_classes(const struct object_group *group, struct tables *tables,
-                        const struct row_builder *builder)
+static void object_group_put_classes(const struct object_group *group, struct tables *tables,
+                                     const struct row_builder *builder)
 {
     uint32_t *codes = builder->values[OBJECTS_CLASS];
     size_t at = builder->count;
@@ -257,8 +257,8 @@ static void put_survived(struct object_group *group, const struct tables *tables
     }
 }
 
-static void put_deaths(const struct object_group *group, const struct row_builder *builder,
-                       bool are_dead)
+static void object_group_put_deaths(const struct object_group *group,
+                                    const struct row_builder *builder, bool are_dead)
 {
     uint8_t *alive = builder->values[OBJECTS_ALIVE];
     uint8_t *validity = builder->validity[OBJECTS_DIED];
@@ -307,14 +307,14 @@ void object_group_put(struct object_group *group, struct tables *tables,
                       struct row_builder *builder, bool are_dead)
 {
     PUT(OBJECTS_OBJECT, uint64_t, (run->page->number << BIRTH_PAGE_BITS | place) + i);
-    put_classes(group, tables, builder);
+    object_group_put_classes(group, tables, builder);
     WIDEN(OBJECTS_CLASS_ID, class_id);
     WIDEN(OBJECTS_THREAD, thread);
     WIDEN(OBJECTS_SITE, site);
     put_sites_valid(group, builder);
     COPY(OBJECTS_SIZE, size);
     COPY(OBJECTS_BORN, born_ns);
-    put_deaths(group, builder, are_dead);
+    object_group_put_deaths(group, builder, are_dead);
     PUT(OBJECTS_EXISTING, uint8_t, run->page->existing >> (place + i) & 1);
     put_survived(group, tables, builder, are_dead);
     if (tables->sample_interval_bytes != 0)

@@ -295,7 +295,8 @@ static bool give_live(struct object_rows *rows)
     return has_rows;
 }
 
-static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
+static enum step_status object_rows_step(struct table_rows *base, bool *has_more,
+                                         struct step_error *error)
 {
     struct object_rows *rows = (struct object_rows *) base;
     base->work.blocks_read =
@@ -310,7 +311,7 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
 
 /* ---- life cycle ---- */
 
-static void reset(struct table_rows *base)
+static void object_rows_reset(struct table_rows *base)
 {
     struct object_rows *rows = (struct object_rows *) base;
     object_births_close(&rows->births);
@@ -319,7 +320,7 @@ static void reset(struct table_rows *base)
     birth_pages_reset(&rows->live);
 }
 
-static enum step_status open_rows(struct table_rows *base, struct step_error *error)
+static enum step_status object_rows_open(struct table_rows *base, struct step_error *error)
 {
     struct object_rows *rows = (struct object_rows *) base;
     struct tables *tables = base->tables;
@@ -342,8 +343,10 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
     return status;
 }
 
-static const struct table_rows_operations joined_rows = {
-    .size_bytes = sizeof(struct object_rows), .open = open_rows, .step = step, .reset = reset};
+static const struct table_rows_operations joined_rows = {.size_bytes = sizeof(struct object_rows),
+                                                         .open = object_rows_open,
+                                                         .step = object_rows_step,
+                                                         .reset = object_rows_reset};
 
 /* In the order of the enumeration. */
 static const struct java_column columns[OBJECTS_COLUMNS] = {

@@ -19,7 +19,7 @@ struct phase_rows {
     struct phase_spans spans;
 };
 
-static void put_phase(struct row_builder *builder, const struct trace_phase *phase)
+static void phase_rows_put(struct row_builder *builder, const struct trace_phase *phase)
 {
     bool is_open = phase->end_ns == UINT64_MAX;
     row_put_text(builder, PHASES_PHASE, phase->name);
@@ -32,31 +32,34 @@ static void put_phase(struct row_builder *builder, const struct trace_phase *pha
     row_builder_end_row(builder);
 }
 
-static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
+static enum step_status phase_rows_step(struct table_rows *base, bool *has_more,
+                                        struct step_error *error)
 {
     struct phase_rows *self = (struct phase_rows *) base;
     struct trace_phase phase;
     enum step_status status = phase_spans_next(&self->spans, &phase, error);
     *has_more = status != STEP_STATUS_END;
     if (status == STEP_STATUS_OK)
-        put_phase(&base->builder, &phase);
+        phase_rows_put(&base->builder, &phase);
     return *has_more ? status : STEP_STATUS_OK;
 }
 
-static enum step_status open_rows(struct table_rows *base, struct step_error *error)
+static enum step_status phase_rows_open(struct table_rows *base, struct step_error *error)
 {
     struct phase_rows *self = (struct phase_rows *) base;
     return phase_spans_open(&self->spans, &base->tables->java, error);
 }
 
-static void reset(struct table_rows *base)
+static void phase_rows_reset(struct table_rows *base)
 {
     struct phase_rows *self = (struct phase_rows *) base;
     phase_spans_reset(&self->spans);
 }
 
-static const struct table_rows_operations rows_of_phases = {
-    .size_bytes = sizeof(struct phase_rows), .open = open_rows, .step = step, .reset = reset};
+static const struct table_rows_operations rows_of_phases = {.size_bytes = sizeof(struct phase_rows),
+                                                            .open = phase_rows_open,
+                                                            .step = phase_rows_step,
+                                                            .reset = phase_rows_reset};
 
 const struct java_table phases_table =
     MADE_TABLE("phases", "one row per phase", columns, rows_of_phases, false, STEP_JAVA_PHASE_BEGIN,

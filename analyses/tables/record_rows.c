@@ -116,7 +116,7 @@ static void null_zeros(struct record_rows *rows, size_t column, const uint64_t *
         validity[i / 8] |= (uint8_t) ((values[i] != 0) << i % 8);
 }
 
-static uint32_t code_of(struct tables *tables, enum cell_kind kind, uint64_t id)
+static uint32_t record_rows_code_of(struct tables *tables, enum cell_kind kind, uint64_t id)
 {
     return kind == CELL_CLASS    ? tables_class_code(tables, id)
            : kind == CELL_METHOD ? tables_method_code(tables, id)
@@ -140,7 +140,7 @@ static bool put_codes(struct record_rows *rows, size_t column, size_t from, size
     for (size_t i = 0; i < count; i++) {
         uint64_t id = view->values[(from + i) * view->step];
         if (id != last) {
-            last_code = code_of(tables, kind, id);
+            last_code = record_rows_code_of(tables, kind, id);
             last = id;
             last_known = kind != CELL_METHOD_CLASS || tables_method_class(tables, id) != 0;
             if (last_code == NO_NAME_CODE)
@@ -168,7 +168,7 @@ static void put_texts(const struct step_column_view *view, size_t from, size_t c
     }
 }
 
-static bool put_json(struct record_rows *rows, size_t column, size_t from, size_t count)
+static bool record_rows_put_json(struct record_rows *rows, size_t column, size_t from, size_t count)
 {
     const struct tables *tables = rows->base.tables;
     const struct table_cell *cell = &rows->base.request->table->cells[column];
@@ -221,14 +221,15 @@ static void put_flags(const struct record_rows *rows, uint32_t owner, size_t fro
     }
 }
 
-static void put_types(const struct record_rows *rows, size_t from, size_t count, uint32_t *out)
+static void record_rows_put_types(const struct record_rows *rows, size_t from, size_t count,
+                                  uint32_t *out)
 {
     for (size_t i = 0; i < count; i++)
         out[i] = (uint32_t) rows->types.values[(from + i) * rows->types.step];
 }
 
-static void put_collections(const struct record_rows *rows, size_t from, size_t count,
-                            uint64_t *out)
+static void record_rows_put_collections(const struct record_rows *rows, size_t from, size_t count,
+                                        uint64_t *out)
 {
     uint64_t last = 0;
     uint64_t number = 0;
@@ -256,7 +257,7 @@ static void put_nothing(struct record_rows *rows, size_t column, size_t count,
 
 /* Fills a column with rows of the block from `from` on, replacing its contents.  Returns false
  * if out of memory. */
-static bool fill(struct record_rows *rows, size_t column, size_t from, size_t count)
+static bool record_rows_fill(struct record_rows *rows, size_t column, size_t from, size_t count)
 {
     const struct table_cell *cell = &rows->base.request->table->cells[column];
     const struct step_column_view *view = &rows->views[column];
@@ -294,18 +295,18 @@ static bool fill(struct record_rows *rows, size_t column, size_t from, size_t co
         return true;
     case CELL_JSON:
         vector->texts = values;
-        return put_json(rows, column, from, count);
+        return record_rows_put_json(rows, column, from, count);
     case CELL_IS:
         put_flags(rows, cell->owner, from, count, values);
         vector->flags = values;
         return true;
     case CELL_TYPE:
-        put_types(rows, from, count, values);
+        record_rows_put_types(rows, from, count, values);
         vector->codes = values;
         vector->dictionary = &rows->base.tables->type_names.dictionary;
         return true;
     case CELL_COLLECTION:
-        put_collections(rows, from, count, values);
+        record_rows_put_collections(rows, from, count, values);
         break;
     case CELL_WEIGHT:
         put_weights(rows, view, from, count, values);
@@ -342,7 +343,7 @@ static enum step_status view_block(struct record_rows *rows, struct step_error *
 }
 
 /* Loads the next readable block. */
-static enum step_status load(struct record_rows *rows, struct step_error *error)
+static enum step_status record_rows_load(struct record_rows *rows, struct step_error *error)
 {
     struct step_reader *reader = rows->base.tables->reader;
     rows->row = rows->row_count = 0;
@@ -364,12 +365,13 @@ static enum step_status load(struct record_rows *rows, struct step_error *error)
     return STEP_STATUS_OK;
 }
 
-static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
+static enum step_status record_rows_next(struct table_rows *base, size_t *count,
+                                         struct step_error *error)
 {
     struct record_rows *rows = (struct record_rows *) base;
     const struct table *table = &base->request->table->base;
     if (rows->row == rows->row_count) {
-        enum step_status status = load(rows, error);
+        enum step_status status = record_rows_load(rows, error);
         if (status != STEP_STATUS_OK)
             return status;
     }
@@ -378,7 +380,7 @@ static enum step_status next(struct table_rows *base, size_t *count, struct step
     for (size_t i = 0; i < table->column_count; i++) {
         if (base->request->needed[i] == 0)
             continue;
-        if (!fill(rows, i, rows->row, *count))
+        if (!record_rows_fill(rows, i, rows->row, *count))
             return no_memory(error);
     }
     base->first_id = ((uint64_t) rows->choice.blocks[rows->at - 1] << 32) + rows->row + 1;
@@ -405,7 +407,7 @@ const struct block_choice *record_rows_choice(const struct table_rows *base)
 
 /* ---- life cycle ---- */
 
-static void reset(struct table_rows *base)
+static void record_rows_reset(struct table_rows *base)
 {
     struct record_rows *rows = (struct record_rows *) base;
     for (size_t i = 0; i < base->request->table->base.column_count; i++) {
@@ -430,7 +432,7 @@ static void want_drawn(struct record_rows *rows)
         wanted_fields_add(rows->fields, tables->definition, &rows->drawn);
 }
 
-static enum step_status open_rows(struct table_rows *base, struct step_error *error)
+static enum step_status record_rows_open(struct table_rows *base, struct step_error *error)
 {
     struct record_rows *rows = (struct record_rows *) base;
     const struct table_request *request = base->request;
@@ -465,5 +467,7 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
     return status;
 }
 
-const struct table_rows_operations record_rows = {
-    .size_bytes = sizeof(struct record_rows), .open = open_rows, .next = next, .reset = reset};
+const struct table_rows_operations record_rows = {.size_bytes = sizeof(struct record_rows),
+                                                  .open = record_rows_open,
+                                                  .next = record_rows_next,
+                                                  .reset = record_rows_reset};

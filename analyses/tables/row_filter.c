@@ -157,8 +157,8 @@ static void keep_threads(const struct row_filter *filter, const struct table_vec
     }
 }
 
-static bool class_is_wanted(struct row_filter *filter, const struct table_vector *vector,
-                            uint32_t code)
+static bool row_filter_class_is_wanted(struct row_filter *filter, const struct table_vector *vector,
+                                       uint32_t code)
 {
     if (filter->class_is[code] == 0)
         filter->class_is[code] =
@@ -173,8 +173,8 @@ static enum step_status keep_classes(struct row_filter *filter, const struct tab
     if (!STEP_MAKE_ZEROED_ROOM(filter->class_is, filter->class_capacity, codes))
         return no_memory(error);
     for (size_t i = 0; i < count; i++)
-        filter->keep[i] &=
-            !table_vector_is_null(vector, i) && class_is_wanted(filter, vector, vector->codes[i]);
+        filter->keep[i] &= !table_vector_is_null(vector, i) &&
+                           row_filter_class_is_wanted(filter, vector, vector->codes[i]);
     return STEP_STATUS_OK;
 }
 

@@ -108,7 +108,7 @@ static const struct table_dictionary *dictionary_of(const struct tables *tables,
                                           : &tables->words.dictionary;
 }
 
-static enum step_status open_rows(struct table_rows *rows, struct step_error *error)
+static enum step_status table_scan_open_rows(struct table_rows *rows, struct step_error *error)
 {
     const struct table_request *request = rows->request;
     const struct table *table = &request->table->base;
@@ -190,8 +190,9 @@ static enum step_status put_row_ids(struct table_scan *scan, const uint32_t *sel
 
 /* ---- life cycle ---- */
 
-static enum step_status choose_columns(struct table_scan *scan, const struct table_query *query,
-                                       struct step_error *error)
+static enum step_status table_scan_choose_columns(struct table_scan *scan,
+                                                  const struct table_query *query,
+                                                  struct step_error *error)
 {
     const struct table *table = &scan->request.table->base;
     scan->column_count = query->columns != NULL ? query->column_count : table->column_count;
@@ -216,7 +217,7 @@ static enum step_status choose_columns(struct table_scan *scan, const struct tab
     return STEP_STATUS_OK;
 }
 
-static enum step_status start(struct table_scan *scan, struct step_error *error)
+static enum step_status table_scan_start(struct table_scan *scan, struct step_error *error)
 {
     struct table_rows *rows = scan->rows;
     if (rows != NULL && rows->operations->restart != NULL) {
@@ -233,7 +234,7 @@ static enum step_status start(struct table_scan *scan, struct step_error *error)
     rows->tables = scan->tables;
     rows->first_id = 1;
     rows->request = &scan->request;
-    enum step_status status = open_rows(rows, error);
+    enum step_status status = table_scan_open_rows(rows, error);
     if (status != STEP_STATUS_OK) {
         destroy_rows(rows);
         scan->rows = NULL;
@@ -257,9 +258,9 @@ enum step_status table_scan_create(struct tables *tables, const struct table *ta
     scan->has_row_ids = query->has_row_ids;
     enum step_status status = row_filter_init(&scan->request.filter, table, query, error);
     if (status == STEP_STATUS_OK)
-        status = choose_columns(scan, query, error);
+        status = table_scan_choose_columns(scan, query, error);
     if (status == STEP_STATUS_OK)
-        status = start(scan, error);
+        status = table_scan_start(scan, error);
     if (status != STEP_STATUS_OK) {
         table_scan_destroy(scan);
         return status;
@@ -277,7 +278,7 @@ enum step_status table_scan_restart(struct table_scan *scan, const struct table_
             return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
                                   "a scan begins anew with ranges of the same columns");
     enum step_status status = row_filter_set_ranges(filter, ranges, range_count, error);
-    return status == STEP_STATUS_OK ? start(scan, error) : status;
+    return status == STEP_STATUS_OK ? table_scan_start(scan, error) : status;
 }
 
 void table_scan_destroy(struct table_scan *scan)
@@ -339,8 +340,8 @@ void column_room_reset(struct column_room *room)
     } while (0)
 
 /* Copies the selected rows of a vector. */
-static void gather(const struct table_vector *from, const uint32_t *selected, size_t count,
-                   struct column_room *room, struct table_vector *to)
+static void table_scan_gather(const struct table_vector *from, const uint32_t *selected,
+                              size_t count, struct column_room *room, struct table_vector *to)
 {
     *to = *from;
     switch (table_value_bytes(from->type)) {
@@ -399,7 +400,7 @@ static enum step_status take_selected(struct table_scan *scan, size_t count,
         if (!column_room_make(&scan->room[i], scan->request.batch_rows,
                               table_value_bytes(from->type)))
             return no_memory(error);
-        gather(from, scan->selected, kept, &scan->room[i], &scan->vectors[i]);
+        table_scan_gather(from, scan->selected, kept, &scan->room[i], &scan->vectors[i]);
     }
     scan->batch = (struct table_batch){kept, scan->vectors};
     return put_row_ids(scan, scan->selected, kept, error);

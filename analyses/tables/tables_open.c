@@ -88,8 +88,8 @@ static const struct java_table *const java_tables[] = {
 #undef TABLE_ROW
 
 /* Returns the cell of a column for this trace's definition.  A missing field gives null. */
-static struct table_cell resolve(const struct tables *tables, uint32_t rows_of,
-                                 const struct java_column *column)
+static struct table_cell tables_open_resolve(const struct tables *tables, uint32_t rows_of,
+                                             const struct java_column *column)
 {
     struct table_cell cell = {.kind = column->kind, .owner = STEP_NO_RECORD};
     if (column->kind == CELL_LIFE_WEIGHT)
@@ -121,8 +121,8 @@ static bool is_of_samples(const struct java_column *column)
     return column->kind == CELL_WEIGHT || column->kind == CELL_LIFE_WEIGHT;
 }
 
-static enum step_status add(struct tables *tables, const struct java_table *table,
-                            struct step_error *error)
+static enum step_status tables_open_add(struct tables *tables, const struct java_table *table,
+                                        struct step_error *error)
 {
     struct table_column columns[COLUMNS_MOST];
     struct table_cell cells[COLUMNS_MOST];
@@ -144,7 +144,7 @@ static enum step_status add(struct tables *tables, const struct java_table *tabl
         if (is_of_samples(&table->columns[i]) && tables->sample_interval_bytes == 0)
             continue;
         columns[i] = table->columns[i].column;
-        cells[i] = resolve(tables, definition.record, &table->columns[i]);
+        cells[i] = tables_open_resolve(tables, definition.record, &table->columns[i]);
         definition.base.column_count = i + 1;
     }
     return tables_add(tables, &definition, error);
@@ -155,7 +155,7 @@ static enum step_status java_tables_add(struct tables *tables, struct step_error
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < sizeof java_tables / sizeof java_tables[0]; i++)
         if (status == STEP_STATUS_OK)
-            status = add(tables, java_tables[i], error);
+            status = tables_open_add(tables, java_tables[i], error);
     return status;
 }
 
@@ -181,8 +181,8 @@ static bool has_column(const struct growing_table *table, const char *name)
     return false;
 }
 
-static void add_column(struct growing_table *table, const char *name, const char *doc,
-                       enum table_type type, bool nullable, struct table_cell cell)
+static void tables_open_add_column(struct growing_table *table, const char *name, const char *doc,
+                                   enum table_type type, bool nullable, struct table_cell cell)
 {
     if (table->count == COLUMNS_OF_RECORDS_MOST || table->failed)
         return;
@@ -220,8 +220,9 @@ static enum table_type type_of(const struct tables *tables, const struct step_fi
 }
 
 /* Adds the columns of a field; nested records have columns like "at.x". */
-static void add_field(struct growing_table *table, uint32_t owner, uint32_t top,
-                      const struct step_field *field, const char *name, size_t *slot, bool nullable)
+static void tables_open_add_field(struct growing_table *table, uint32_t owner, uint32_t top,
+                                  const struct step_field *field, const char *name, size_t *slot,
+                                  bool nullable)
 {
     const struct step_definition *definition = table->tables->definition;
     char inner[NAME_BYTES];
@@ -229,7 +230,7 @@ static void add_field(struct growing_table *table, uint32_t owner, uint32_t top,
         const struct step_record *record = &definition->records[field->record];
         for (size_t i = 0; i < record->field_count; i++) {
             snprintf(inner, sizeof inner, "%.400s.%.180s", name, record->fields[i].name);
-            add_field(table, owner, top, &record->fields[i], inner, slot, nullable);
+            tables_open_add_field(table, owner, top, &record->fields[i], inner, slot, nullable);
         }
         return;
     }
@@ -242,32 +243,34 @@ static void add_field(struct growing_table *table, uint32_t owner, uint32_t top,
     if (has_column(table, inner)) /* types that extend one may share field names */
         snprintf(inner, sizeof inner, "%.180s.%.400s", last != NULL ? last + 1 : full, name);
     if (!has_column(table, inner))
-        add_column(table, inner, field->description, type, nullable, cell);
+        tables_open_add_column(table, inner, field->description, type, nullable, cell);
     (*slot)++;
 }
 
-static void add_fields(struct growing_table *table, uint32_t owner, size_t first, bool nullable)
+static void tables_open_add_fields(struct growing_table *table, uint32_t owner, size_t first,
+                                   bool nullable)
 {
     const struct step_definition *definition = table->tables->definition;
     const struct step_record *record = &definition->records[owner];
     size_t slot = record_field_slot(definition, owner, (uint32_t) first);
     for (size_t i = first; i < record->field_count; i++)
-        add_field(table, owner, (uint32_t) i, &record->fields[i], record->fields[i].name, &slot,
-                  nullable);
+        tables_open_add_field(table, owner, (uint32_t) i, &record->fields[i],
+                              record->fields[i].name, &slot, nullable);
 }
 
-static enum step_status add_record(struct tables *tables, uint32_t number,
-                                   struct growing_table *table, struct step_error *error)
+static enum step_status tables_open_add_record(struct tables *tables, uint32_t number,
+                                               struct growing_table *table,
+                                               struct step_error *error)
 {
     const struct step_definition *definition = tables->definition;
     const struct step_record *record = &definition->records[number];
-    add_column(table, "record", "its type", TABLE_NAME, false,
-               (struct table_cell){.kind = CELL_TYPE, .owner = number});
-    add_fields(table, number, 0, false);
+    tables_open_add_column(table, "record", "its type", TABLE_NAME, false,
+                           (struct table_cell){.kind = CELL_TYPE, .owner = number});
+    tables_open_add_fields(table, number, 0, false);
     for (uint32_t i = 0; i < definition->record_count; i++) {
         uint32_t parent = definition->records[i].parent;
         if (i != number && parent != STEP_NO_RECORD && step_record_extends(definition, i, number))
-            add_fields(table, i, definition->records[parent].field_count, true);
+            tables_open_add_fields(table, i, definition->records[parent].field_count, true);
     }
     const struct table_definition made = {
         .base = {record->name, record->description != NULL ? record->description : "",
@@ -287,7 +290,7 @@ static enum step_status record_tables_add(struct tables *tables, struct step_err
         table.columns != NULL && table.cells != NULL ? STEP_STATUS_OK : no_memory(error);
     for (uint32_t i = 0; i < tables->definition->record_count && status == STEP_STATUS_OK; i++) {
         table.count = 0;
-        status = add_record(tables, i, &table, error);
+        status = tables_open_add_record(tables, i, &table, error);
     }
     free(table.columns);
     free(table.cells);

@@ -116,7 +116,7 @@ uint64_t block_rows(const struct tables *tables, size_t block, uint32_t record)
     return rows;
 }
 
-static uint64_t count_records(const struct tables *tables, uint32_t record)
+static uint64_t tables_trace_count_records(const struct tables *tables, uint32_t record)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < step_reader_block_count(tables->reader); i++)
@@ -131,15 +131,15 @@ uint64_t table_row_count(const struct tables *tables, const struct table *table)
         return 0;
     if (definition->rows_from == ROWS_OF_DICTIONARY)
         return step_reader_dictionary_count(tables->reader, definition->record);
-    return count_records(tables, definition->record);
+    return tables_trace_count_records(tables, definition->record);
 }
 
 const char *table_unrecorded(const struct tables *tables, const struct table *table)
 {
     const struct table_definition *definition = table_definition_of(table);
-    bool is_recorded =
-        definition->recorded_by == NULL || table_row_count(tables, table) > 0 ||
-        (definition->made_of != STEP_NO_RECORD && count_records(tables, definition->made_of) > 0);
+    bool is_recorded = definition->recorded_by == NULL || table_row_count(tables, table) > 0 ||
+                       (definition->made_of != STEP_NO_RECORD &&
+                        tables_trace_count_records(tables, definition->made_of) > 0);
     return is_recorded ? NULL : definition->recorded_by;
 }
 

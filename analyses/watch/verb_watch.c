@@ -105,7 +105,8 @@ static enum step_status show(struct watch_feed *feed, long pid, const struct wat
     return status;
 }
 
-static enum step_status run(const struct arguments *arguments, const struct watch_options *options)
+static enum step_status verb_watch_run(const struct arguments *arguments,
+                                       const struct watch_options *options)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct watch_target target;
@@ -131,8 +132,8 @@ static enum step_status run(const struct arguments *arguments, const struct watc
     return status;
 }
 
-static enum step_status check(const struct arguments *arguments,
-                              const struct watch_options *options)
+static enum step_status verb_watch_check(const struct arguments *arguments,
+                                         const struct watch_options *options)
 {
     const char *late = watch_selection_fault(&options->selected);
     if (late != NULL)
@@ -172,6 +173,6 @@ enum step_status verb_watch(int argc, char **argv)
     struct arguments arguments = ARGUMENTS_OF(help, rows);
     if (!arguments_read(&arguments, argc, argv, 1, 1))
         return arguments.status;
-    enum step_status status = check(&arguments, &options);
-    return status == STEP_STATUS_OK ? run(&arguments, &options) : status;
+    enum step_status status = verb_watch_check(&arguments, &options);
+    return status == STEP_STATUS_OK ? verb_watch_run(&arguments, &options) : status;
 }

@@ -21,8 +21,8 @@ static const struct {
                                  {STEP_JAVA_METHOD_ENTRY, EVENT_METHOD_ENTRY},
                                  {STEP_JAVA_OBJECT_FREE, EVENT_OBJECT_FREE}};
 
-static void find_field(const struct watch_tail *tail, uint32_t record, enum watch_field field,
-                       struct watch_columns *columns)
+static void watch_block_find_field(const struct watch_tail *tail, uint32_t record,
+                                   enum watch_field field, struct watch_columns *columns)
 {
     const struct step_definition *definition = step_reader_borrow_definition(tail->reader);
     size_t found = step_record_find_field(&definition->records[record], field_names[field]);
@@ -35,7 +35,7 @@ static void find_columns(const struct watch_tail *tail, int known, struct watch_
 {
     columns->record = java_record_of(&tail->decoder.java, known);
     for (int i = 0; columns->record != STEP_NO_RECORD && i < WATCH_FIELDS; i++)
-        find_field(tail, columns->record, (enum watch_field) i, columns);
+        watch_block_find_field(tail, columns->record, (enum watch_field) i, columns);
 }
 
 bool watch_schema_init(struct watch_schema *schema, const struct watch_tail *tail, bool phases)
@@ -47,7 +47,7 @@ bool watch_schema_init(struct watch_schema *schema, const struct watch_tail *tai
     struct watch_columns *births = &schema->events[0];
     uint32_t with_stack = java_record_of(java, STEP_JAVA_OBJECT_ALLOC_AT);
     if (with_stack != STEP_NO_RECORD && births->record != STEP_NO_RECORD)
-        find_field(tail, with_stack, WATCH_STACK, births);
+        watch_block_find_field(tail, with_stack, WATCH_STACK, births);
     schema->facts = java_record_of(java, STEP_JAVA_METHOD_COUNT);
     schema->given_up = java_record_of(java, STEP_JAVA_OBJECT_GIVEN_UP);
     schema->wanted = calloc(java->count + 1, 1);
@@ -105,21 +105,21 @@ static enum step_status load_columns(struct step_block *block, const struct watc
     return status;
 }
 
-static uint64_t value_at(const struct step_column_view *view, size_t row)
+static uint64_t watch_block_value_at(const struct step_column_view *view, size_t row)
 {
     return view->values != NULL ? view->values[row * view->step] : 0;
 }
 
 static uint32_t id_at(const struct step_column_view *view, size_t row)
 {
-    return java_id(value_at(view, row));
+    return java_id(watch_block_value_at(view, row));
 }
 
 /* Returns what the type of a record says of its event: that an object existed already. */
 static uint8_t flags_at(const struct watch_tail *tail, const struct step_column_view *types,
                         size_t row)
 {
-    return java_kind_of(&tail->decoder.java, (uint32_t) value_at(types, row))->flags;
+    return java_kind_of(&tail->decoder.java, (uint32_t) watch_block_value_at(types, row))->flags;
 }
 
 /* Filters need names, and rows of methods need frames. */
@@ -132,17 +132,17 @@ static void name_event(struct watch_tail *tail, const struct watch_model *model,
 }
 
 /* Fields that the record does not have are 0.  Nobody asks which thread a death is of. */
-static void put_events(struct watch_tail *tail, uint8_t kind, const struct columns *columns,
-                       struct watch_model *model)
+static void watch_block_put_events(struct watch_tail *tail, uint8_t kind,
+                                   const struct columns *columns, struct watch_model *model)
 {
     const struct step_column_view *views = columns->views;
     for (size_t i = 0; i < columns->count; i++) {
         const struct trace_event event = {
             .kind = kind,
             .flags = flags_at(tail, &columns->types, i),
-            .time_ns = watch_tail_time_ns(tail, value_at(&views[WATCH_TIME], i)),
-            .object = value_at(&views[WATCH_OBJECT], i),
-            .size = value_at(&views[WATCH_SIZE], i),
+            .time_ns = watch_tail_time_ns(tail, watch_block_value_at(&views[WATCH_TIME], i)),
+            .object = watch_block_value_at(&views[WATCH_OBJECT], i),
+            .size = watch_block_value_at(&views[WATCH_SIZE], i),
             .method_id = id_at(&views[WATCH_METHOD], i),
             .stack_id = id_at(&views[WATCH_STACK], i),
             .class_id = id_at(&views[WATCH_CLASS], i),
@@ -163,8 +163,8 @@ static void put_facts(struct watch_tail *tail, struct step_block *block, struct 
 
 /* ---- records in order, for phases and samples; the counts of calls are of the whole trace ---- */
 
-static void put_event(struct watch_tail *tail, const struct step_record_view *view,
-                      struct watch_model *model, struct watch_phases *phases)
+static void watch_block_put_event(struct watch_tail *tail, const struct step_record_view *view,
+                                  struct watch_model *model, struct watch_phases *phases)
 {
     struct trace_event event;
     uint64_t ticks;
@@ -179,9 +179,9 @@ static void put_event(struct watch_tail *tail, const struct step_record_view *vi
     watch_model_put(model, &event);
 }
 
-static void put_records(struct watch_tail *tail, const struct watch_schema *schema,
-                        struct step_block *block, struct watch_model *model,
-                        struct watch_phases *phases)
+static void watch_block_put_records(struct watch_tail *tail, const struct watch_schema *schema,
+                                    struct step_block *block, struct watch_model *model,
+                                    struct watch_phases *phases)
 {
     struct step_record_view view;
     struct step_java_phase mark;
@@ -190,7 +190,7 @@ static void put_records(struct watch_tail *tail, const struct watch_schema *sche
         if (view.record == schema->given_up)
             model->gave_up = true;
         else if (!java_is_phase(kind))
-            put_event(tail, &view, model, phases);
+            watch_block_put_event(tail, &view, model, phases);
         else if (step_java_phase_get(&tail->decoder.java.binding, &view, &mark) &&
                  !watch_phases_put(phases, &tail->names, &mark,
                                    (kind->traits & JAVA_BEGINS_PHASE) != 0))
@@ -209,7 +209,7 @@ static enum step_status put_columns(struct watch_tail *tail, const struct watch_
     for (size_t i = 0; i < WATCH_EVENTS && status == STEP_STATUS_OK; i++) {
         status = load_columns(block, &schema->events[i], &columns, error);
         if (status == STEP_STATUS_OK)
-            put_events(tail, event_records[i].kind, &columns, model);
+            watch_block_put_events(tail, event_records[i].kind, &columns, model);
     }
     for (size_t i = 0; i < info->type_count && status == STEP_STATUS_OK; i++)
         if (info->counts[i].record == schema->facts)
@@ -225,7 +225,7 @@ enum step_status watch_block_read(struct watch_tail *tail, const struct watch_sc
     const struct step_block_info *info = step_reader_block_info(tail->reader, number);
     enum step_status status = step_reader_load(tail->reader, number, schema->wanted, block, error);
     if (status == STEP_STATUS_OK && phases != NULL)
-        put_records(tail, schema, *block, model, phases);
+        watch_block_put_records(tail, schema, *block, model, phases);
     else if (status == STEP_STATUS_OK)
         status = put_columns(tail, schema, info, *block, model, error);
     if (model->no_memory)

@@ -229,7 +229,7 @@ static void put_estimates(struct drawing *drawing)
 
 /* ---- the curve ---- */
 
-static void put_curve(struct drawing *drawing, size_t rows)
+static void watch_draw_put_curve(struct drawing *drawing, size_t rows)
 {
     static const char *const eighths[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
                                           "\u2585", "\u2586", "\u2587", "\u2588"};
@@ -279,7 +279,7 @@ static size_t band_label(const struct drawing *drawing, struct step_bytes name, 
 }
 
 /* A row for each of the names with the longest phases, in the curve's columns. */
-static void put_band(struct drawing *drawing, const struct watch_band *band)
+static void watch_draw_put_band(struct drawing *drawing, const struct watch_band *band)
 {
     const struct watch_phases *phases = &drawing->view->feed->phases;
     const struct trace_phase_name *name =
@@ -336,8 +336,8 @@ static const struct drawing_column sampled_table[] = {{WATCH_LIVE_BYTES, "live",
                                                       {WATCH_LIVE_OBJECTS, "objects", 28},
                                                       {WATCH_OBJECTS, "all", 28}};
 
-static void add_column(struct drawing_layout *layout, const struct drawing_column *column,
-                       size_t least)
+static void watch_draw_add_column(struct drawing_layout *layout,
+                                  const struct drawing_column *column, size_t least)
 {
     for (size_t i = 0; i < layout->count; i++)
         if (layout->columns[i] == column)
@@ -364,10 +364,10 @@ static void drawing_lay_out(const struct drawing *drawing, struct drawing_layout
     *layout = (struct drawing_layout){.name_width = width > 1 ? width - 1 : 0, .calls = calls};
     for (size_t i = 0; i < rows; i++)
         if (table[i].column == view->by[view->axis])
-            add_column(layout, &table[i], 0);
+            watch_draw_add_column(layout, &table[i], 0);
     for (size_t i = 0; i < rows; i++)
         if (marked || table[i].column != WATCH_GROWTH)
-            add_column(layout, &table[i], least);
+            watch_draw_add_column(layout, &table[i], least);
 }
 
 static struct quantity cell(const struct drawing_layout *layout, const struct watch_line *line,
@@ -520,9 +520,9 @@ void watch_view_draw(struct watch_view *view, struct watch_screen *screen)
         if (height >= ROWS_FOR_NUMBERS && !sampled)
             put_numbers(&drawing);
         if (height >= ROWS_FOR_CURVE && !sampled)
-            put_curve(&drawing, height >= ROWS_FOR_LARGE_CURVE ? 5 : 3);
+            watch_draw_put_curve(&drawing, height >= ROWS_FOR_LARGE_CURVE ? 5 : 3);
         for (size_t i = 0; height >= ROWS_FOR_CURVE + WATCH_BANDS && i < phases->band_count; i++)
-            put_band(&drawing, &phases->bands[i]);
+            watch_draw_put_band(&drawing, &phases->bands[i]);
         put_tabs(&drawing);
         drawing_lay_out(&drawing, &layout);
         if (height >= ROWS_FOR_KEYS)

@@ -16,7 +16,7 @@ static uint64_t written_of(void *user, uint64_t stream)
     return watch_tail_written(&feed->tail, stream);
 }
 
-static void take_entry(void *user, const struct step_live_entry *from)
+static void watch_feed_take_entry(void *user, const struct step_live_entry *from)
 {
     struct watch_feed *feed = user;
     watch_tail_take_entry(&feed->tail, from);
@@ -104,8 +104,10 @@ static bool watch_feed_peek_phases(struct watch_feed *feed)
 /* Adds the events of the live file that the trace does not have yet, as pending events. */
 static void watch_feed_peek(struct watch_feed *feed)
 {
-    const struct step_live_look look = {
-        .user = feed, .written = written_of, .visit = visit_pending, .define = take_entry};
+    const struct step_live_look look = {.user = feed,
+                                        .written = written_of,
+                                        .visit = visit_pending,
+                                        .define = watch_feed_take_entry};
     uint64_t dropped;
     if (step_live_peek(trace_live_path(feed->tail.path).text, &look, &dropped, NULL) ==
         STEP_STATUS_OK)
@@ -125,7 +127,7 @@ double watch_feed_cpu_ns(void)
 
 /* ---- from start to end ---- */
 
-static void begin(struct watch_feed *feed)
+static void watch_feed_begin(struct watch_feed *feed)
 {
     feed->next = 0;
     feed->records_read = feed->read_ns = 0;
@@ -178,7 +180,7 @@ enum step_status watch_feed_open(struct watch_feed *feed, const char *path,
     *feed = (struct watch_feed){.selected = *selected, .share = share};
     watch_model_init(&feed->model, &feed->tail.names, selected);
     watch_phases_init(&feed->phases, &feed->selected.phases);
-    begin(feed);
+    watch_feed_begin(feed);
     enum step_status status = watch_tail_open(&feed->tail, path, error);
     if (status == STEP_STATUS_OK)
         status = init_schema(feed) ? STEP_STATUS_OK : no_memory(error);
@@ -197,7 +199,7 @@ void watch_feed_close(struct watch_feed *feed)
 
 static enum step_status restart(struct watch_feed *feed, bool forget, struct step_error *error)
 {
-    begin(feed);
+    watch_feed_begin(feed);
     watch_phases_restart(&feed->phases);
     watch_model_restart(&feed->model, &feed->selected, forget);
     return start_reading(feed, error);
@@ -299,7 +301,7 @@ static bool wants_live_file(const struct watch_feed *feed)
 
 /* If the trace has ended since reading began, starts again, in time order.  The new source numbers
  * rows differently. */
-static enum step_status end_heap(struct watch_feed *feed, struct step_error *error)
+static enum step_status watch_feed_end_heap(struct watch_feed *feed, struct step_error *error)
 {
     bool was_growing = feed->tail.is_heap ? feed->heap.is_running : feed->heap.events == NULL;
     if (!was_growing || feed->tail.state == WATCH_RUNNING)
@@ -324,12 +326,12 @@ static enum step_status look_for_more(struct watch_feed *feed, struct step_error
                                      (!has_grown || feed->heap.follows++ >= HEAP_FOLLOWS_MOST)))
         return status;
     feed->heap.at_end = false;
-    return end_heap(feed, error);
+    return watch_feed_end_heap(feed, error);
 }
 
 /* Uses the live file only if the trace grew neither before nor during the look at it.  Otherwise
  * its events may be in the trace already. */
-static enum step_status follow(struct watch_feed *feed, struct step_error *error)
+static enum step_status watch_feed_follow(struct watch_feed *feed, struct step_error *error)
 {
     enum step_status status = look_for_more(feed, error);
     if (status != STEP_STATUS_OK || !feed->heap.at_end)
@@ -358,7 +360,7 @@ static enum step_status read_heap(struct watch_feed *feed, uint64_t slice_ns, bo
     while (status == STEP_STATUS_OK && !done && watch_feed_cpu_ns() < until) {
         status = watch_heap_read(heap, &feed->model, error);
         if (status == STEP_STATUS_OK && heap->at_end && heap->is_running)
-            status = follow(feed, error);
+            status = watch_feed_follow(feed, error);
         done = heap->at_end && (heap->has_peeked || !heap->is_running);
     }
     *more = !done;
@@ -396,7 +398,8 @@ enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns
         return status;
     if (!feed->tail.is_heap)
         status = refresh_phases(feed, error);
-    return status == STEP_STATUS_OK && is_in_order(feed) ? end_heap(feed, error) : status;
+    return status == STEP_STATUS_OK && is_in_order(feed) ? watch_feed_end_heap(feed, error)
+                                                         : status;
 }
 
 /* ---- progress ---- */

@@ -44,7 +44,7 @@ static struct watch_seen *seen_of(struct watch_heap *heap, uint64_t stream)
     return stream < STREAMS_MOST ? id_table_get(&heap->reported, (uint32_t) stream) : NULL;
 }
 
-static bool is_known(void *user, uint64_t stream, uint64_t number)
+static bool watch_heap_is_known(void *user, uint64_t stream, uint64_t number)
 {
     struct watch_heap *heap = user;
     const struct watch_seen *reported = seen_of(heap, stream);
@@ -70,7 +70,7 @@ static bool add_birth(struct watch_heap *heap, const struct watch_birth *birth)
     return true;
 }
 
-static void visit(void *user, const struct step_live_event *event)
+static void watch_heap_visit(void *user, const struct step_live_event *event)
 {
     struct peeking *peeking = user;
     struct watch_heap *heap = peeking->heap;
@@ -96,7 +96,7 @@ static void visit(void *user, const struct step_live_event *event)
     peeking->no_memory |= !ok;
 }
 
-static void define(void *user, const struct step_live_entry *entry)
+static void watch_heap_define(void *user, const struct step_live_entry *entry)
 {
     (void) user;
     (void) entry;
@@ -144,8 +144,10 @@ enum step_status watch_heap_peek(struct watch_heap *heap, const struct watch_tai
                                  struct step_error *error)
 {
     struct peeking peeking = {heap, tail, false};
-    const struct step_live_look look = {
-        .user = &peeking, .written = written_of, .visit = visit, .define = define};
+    const struct step_live_look look = {.user = &peeking,
+                                        .written = written_of,
+                                        .visit = watch_heap_visit,
+                                        .define = watch_heap_define};
     heap->birth_count = 0;
     if (step_live_peek(trace_live_path(tail->path).text, &look, dropped, NULL) != STEP_STATUS_OK)
         return STEP_STATUS_OK; /* it has ended meanwhile */
@@ -167,7 +169,7 @@ static enum step_status open_running(struct watch_heap *heap, const struct watch
     enum step_status status = stepfile_alloc_tail_create(tail->path, tail->reader, &blocks, error);
     if (status != STEP_STATUS_OK)
         return status;
-    stepfile_alloc_tail_pass(blocks, is_known, heap);
+    stepfile_alloc_tail_pass(blocks, watch_heap_is_known, heap);
     status = arrival_order_create(blocks, out, error);
     heap->order = status == STEP_STATUS_OK ? *out : NULL;
     return status;

@@ -21,7 +21,7 @@
 
 static const char *const plurals[WATCH_AXES] = {"classes", "sites", "threads", "methods"};
 
-static void put_curve(const struct watch_feed *feed, struct json_output *json)
+static void watch_loop_put_curve(const struct watch_feed *feed, struct json_output *json)
 {
     uint64_t levels[CURVE_POINTS];
     uint64_t until_ns = watch_feed_read_ns(feed);
@@ -93,7 +93,7 @@ static void put_total(const struct watch_view *view, struct json_output *json)
     json_end_object(json);
     watch_put_rates(view, json);
     if (!sampled)
-        put_curve(feed, json);
+        watch_loop_put_curve(feed, json);
 }
 
 /* `top`: rows of each table, by the view's sort column; 0: all.  Returns false if memory runs
@@ -137,7 +137,7 @@ static bool watch_print_json(struct watch_view *view, size_t top, FILE *out)
 
 /* ---- once ---- */
 
-static void wait_for(uint64_t ns)
+static void watch_loop_wait_for(uint64_t ns)
 {
     struct timespec left = {(time_t) (ns / UINT64_C(1000000000)),
                             (long) (ns % UINT64_C(1000000000))};
@@ -145,7 +145,8 @@ static void wait_for(uint64_t ns)
         ;
 }
 
-static enum step_status read_all(struct watch_view *view, double seconds, struct step_error *error)
+static enum step_status watch_loop_read_all(struct watch_view *view, double seconds,
+                                            struct step_error *error)
 {
     bool more = true;
     enum step_status status = STEP_STATUS_OK;
@@ -156,7 +157,7 @@ static enum step_status read_all(struct watch_view *view, double seconds, struct
     return status;
 }
 
-static void print_text(struct watch_view *view, size_t top)
+static void watch_loop_print_text(struct watch_view *view, size_t top)
 {
     static struct watch_screen screen;
     const char *columns = getenv("COLUMNS");
@@ -194,10 +195,10 @@ static enum step_status look_again(struct watch_view *view, const struct watch_s
                                    struct step_error *error)
 {
     uint64_t start = monotonic_ns();
-    wait_for(settings->interval_ns);
+    watch_loop_wait_for(settings->interval_ns);
     double seconds = (double) (monotonic_ns() - start) / 1e9;
     enum step_status status = watch_feed_refresh(view->feed, settings->interval_ns, error);
-    return status == STEP_STATUS_OK ? read_all(view, seconds, error) : status;
+    return status == STEP_STATUS_OK ? watch_loop_read_all(view, seconds, error) : status;
 }
 
 /* Rates need two looks; a third is needed if the trace had to be read anew, because the rate of its
@@ -208,13 +209,13 @@ enum step_status watch_once(struct watch_view *view, const struct watch_settings
     view->feed->share = 0; /* read everything, for an exact look */
     enum step_status status = watch_feed_refresh(view->feed, 0, error);
     if (status == STEP_STATUS_OK)
-        status = read_all(view, 0, error);
+        status = watch_loop_read_all(view, 0, error);
     for (unsigned i = 0; i < LOOKS_MOST && status == STEP_STATUS_OK && lacks_rates(view); i++)
         status = look_again(view, settings, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (!settings->json)
-        print_text(view, settings->top);
+        watch_loop_print_text(view, settings->top);
     else if (!watch_print_json(view, settings->top, stdout))
         status = no_memory(error);
     return status;
@@ -239,7 +240,7 @@ static void show(struct watching *watching)
     watch_terminal_show(&watching->screen);
 }
 
-static enum step_status look(struct watching *watching, struct step_error *error)
+static enum step_status watch_loop_look(struct watching *watching, struct step_error *error)
 {
     struct watch_view *view = watching->view;
     uint64_t now = monotonic_ns(), elapsed = now - watching->looked_ns;
@@ -271,7 +272,7 @@ static enum step_status select_anew(struct watching *watching, struct step_error
     view->frozen = false;
     watching->looked_ns = 0;
     enum step_status status = watch_feed_select(view->feed, &selected, error);
-    return status == STEP_STATUS_OK ? look(watching, error) : status;
+    return status == STEP_STATUS_OK ? watch_loop_look(watching, error) : status;
 }
 
 /* Returns milliseconds until the next look. */
@@ -295,7 +296,7 @@ static unsigned wait_of(const struct watching *watching)
 static enum step_status watch(struct watching *watching, struct step_error *error)
 {
     bool ended = false;
-    enum step_status status = look(watching, error);
+    enum step_status status = watch_loop_look(watching, error);
     while (status == STEP_STATUS_OK && !ended) {
         show(watching);
         int key = watch_terminal_key(wait_of(watching), &ended);
@@ -304,7 +305,7 @@ static enum step_status watch(struct watching *watching, struct step_error *erro
         if (action == WATCH_SELECT)
             status = select_anew(watching, error);
         else if (!ended && look_in(watching) == 0)
-            status = look(watching, error);
+            status = watch_loop_look(watching, error);
     }
     return status;
 }

@@ -7,21 +7,21 @@
 
 #include "format/core/hash.h"
 
-static uint64_t larger(uint64_t left, uint64_t right)
+static uint64_t watch_model_larger(uint64_t left, uint64_t right)
 {
     return left > right ? left : right;
 }
 
 static struct watch_sums highest(const struct watch_sums *shown, const struct watch_sums *now)
 {
-    return (struct watch_sums){.objects = larger(shown->objects, now->objects),
-                               .bytes = larger(shown->bytes, now->bytes),
-                               .existing_objects =
-                                   larger(shown->existing_objects, now->existing_objects),
-                               .existing_bytes = larger(shown->existing_bytes, now->existing_bytes),
-                               .freed_objects = larger(shown->freed_objects, now->freed_objects),
-                               .freed_bytes = larger(shown->freed_bytes, now->freed_bytes),
-                               .calls = larger(shown->calls, now->calls)};
+    return (struct watch_sums){
+        .objects = watch_model_larger(shown->objects, now->objects),
+        .bytes = watch_model_larger(shown->bytes, now->bytes),
+        .existing_objects = watch_model_larger(shown->existing_objects, now->existing_objects),
+        .existing_bytes = watch_model_larger(shown->existing_bytes, now->existing_bytes),
+        .freed_objects = watch_model_larger(shown->freed_objects, now->freed_objects),
+        .freed_bytes = watch_model_larger(shown->freed_bytes, now->freed_bytes),
+        .calls = watch_model_larger(shown->calls, now->calls)};
 }
 
 static void settle_row(const struct watch_model *model, struct watch_row *row, double seconds,
@@ -63,7 +63,7 @@ void watch_curve_init(struct watch_curve *curve)
     curve->step_ns = FIRST_STEP_NS;
 }
 
-static void fold(struct watch_curve *curve)
+static void watch_model_fold(struct watch_curve *curve)
 {
     size_t half = WATCH_CURVE_STEPS / 2;
     for (size_t i = 0; i < half; i++) {
@@ -79,7 +79,7 @@ static void fold(struct watch_curve *curve)
 static size_t step_at(struct watch_curve *curve, uint64_t time_ns)
 {
     while (time_ns / curve->step_ns >= WATCH_CURVE_STEPS && curve->step_ns <= UINT64_MAX / 2)
-        fold(curve);
+        watch_model_fold(curve);
     size_t step = (size_t) (time_ns / curve->step_ns);
     step = step < WATCH_CURVE_STEPS ? step : WATCH_CURVE_STEPS - 1;
     if (step >= curve->count)
@@ -115,7 +115,7 @@ struct origin {
     uint32_t class_id, stack, thread;
 };
 
-static uint64_t pack(const struct origin *origin)
+static uint64_t watch_model_pack(const struct origin *origin)
 {
     return (uint64_t) origin->stack << 32 | origin->thread;
 }
@@ -202,15 +202,16 @@ void watch_model_drop_rows(struct watch_model *model)
 
 /* ---- rows ---- */
 
-static struct watch_row *row_of(struct watch_model *model, enum watch_axis axis, uint32_t id)
+static struct watch_row *watch_model_row_of(struct watch_model *model, enum watch_axis axis,
+                                            uint32_t id)
 {
     struct watch_row *row = id_table_get(&model->rows[axis], id);
     model->no_memory |= row == NULL;
     return row;
 }
 
-static struct watch_sums *sums_of(const struct watch_model *model, struct watch_row *row,
-                                  bool pending)
+static struct watch_sums *watch_model_sums_of(const struct watch_model *model,
+                                              struct watch_row *row, bool pending)
 {
     if (!pending)
         return &row->sums;
@@ -221,7 +222,7 @@ static struct watch_sums *sums_of(const struct watch_model *model, struct watch_
     return &row->pending;
 }
 
-static inline void add(struct watch_sums *sums, const struct watch_sums *more)
+static inline void watch_model_add(struct watch_sums *sums, const struct watch_sums *more)
 {
     sums->objects += more->objects;
     sums->bytes += more->bytes;
@@ -232,10 +233,10 @@ static inline void add(struct watch_sums *sums, const struct watch_sums *more)
     sums->calls += more->calls;
 }
 
-static void add_row(struct watch_model *model, struct watch_place *place, enum watch_axis axis,
-                    uint32_t id)
+static void watch_model_add_row(struct watch_model *model, struct watch_place *place,
+                                enum watch_axis axis, uint32_t id)
 {
-    struct watch_row *row = row_of(model, axis, id);
+    struct watch_row *row = watch_model_row_of(model, axis, id);
     if (row != NULL)
         place->rows[place->count++] = row;
     if (!watch_model_is_sampled(model))
@@ -260,15 +261,16 @@ static void find_rows(struct watch_model *model, const struct origin *origin,
                                   .count = 1,
                                   .estimates = {&model->total_estimates},
                                   .estimate_count = watch_model_is_sampled(model) ? 1 : 0};
-    add_row(model, place, WATCH_CLASSES, origin->class_id);
-    add_row(model, place, WATCH_THREADS, origin->thread);
+    watch_model_add_row(model, place, WATCH_CLASSES, origin->class_id);
+    watch_model_add_row(model, place, WATCH_THREADS, origin->thread);
     if (origin->stack != 0)
-        add_row(model, place, WATCH_SITES, origin->stack);
+        watch_model_add_row(model, place, WATCH_SITES, origin->stack);
     if (method != 0)
-        add_row(model, place, WATCH_METHODS, method);
+        watch_model_add_row(model, place, WATCH_METHODS, method);
 }
 
-static const struct watch_place *place_of(struct watch_model *model, const struct origin *origin)
+static const struct watch_place *watch_model_place_of(struct watch_model *model,
+                                                      const struct origin *origin)
 {
     uint64_t hash =
         step_hash_join((uint64_t) origin->class_id << 32 | origin->thread, origin->stack);
@@ -280,27 +282,28 @@ static const struct watch_place *place_of(struct watch_model *model, const struc
 }
 
 /* Inlined, so that what is constantly zero is not added. */
-static inline void count(struct watch_model *model, const struct origin *origin,
-                         struct watch_sums more, bool pending)
+static inline void watch_model_count(struct watch_model *model, const struct origin *origin,
+                                     struct watch_sums more, bool pending)
 {
-    const struct watch_place *place = place_of(model, origin);
+    const struct watch_place *place = watch_model_place_of(model, origin);
     for (size_t i = 0; i < place->count; i++)
-        add(sums_of(model, place->rows[i], pending), &more);
+        watch_model_add(watch_model_sums_of(model, place->rows[i], pending), &more);
 }
 
-static void count_birth(struct watch_model *model, const struct origin *origin,
-                        const struct trace_event *event, bool pending)
+static void watch_model_count_birth(struct watch_model *model, const struct origin *origin,
+                                    const struct trace_event *event, bool pending)
 {
     struct watch_sums more = {.objects = 1, .bytes = event->size};
     if ((event->flags & TRACE_EXISTING) != 0)
         more = (struct watch_sums){.existing_objects = 1, .existing_bytes = event->size};
-    count(model, origin, more, pending);
+    watch_model_count(model, origin, more, pending);
 }
 
 static void count_death(struct watch_model *model, const struct origin *origin, uint64_t bytes,
                         bool pending)
 {
-    count(model, origin, (struct watch_sums){.freed_objects = 1, .freed_bytes = bytes}, pending);
+    watch_model_count(model, origin, (struct watch_sums){.freed_objects = 1, .freed_bytes = bytes},
+                      pending);
 }
 
 /* ---- samples ---- */
@@ -312,7 +315,7 @@ static void weigh(struct watch_model *model, const struct trace_event *event,
     if (!watch_model_is_sampled(model))
         return;
     double weight = sample_weights_of(&model->weights, event);
-    const struct watch_place *place = place_of(model, origin);
+    const struct watch_place *place = watch_model_place_of(model, origin);
     for (size_t i = 0; i < place->estimate_count; i++)
         sample_sums_weigh(event->kind == EVENT_OBJECT_ALLOC ? &place->estimates[i]->allocated
                                                             : &place->estimates[i]->freed,
@@ -324,7 +327,7 @@ static void weigh(struct watch_model *model, const struct trace_event *event,
 static void weigh_pending(struct watch_model *model, const struct origin *origin, uint64_t size,
                           double weight, bool is_birth)
 {
-    const struct watch_place *place = place_of(model, origin);
+    const struct watch_place *place = watch_model_place_of(model, origin);
     for (size_t i = 0; i < place->estimate_count; i++) {
         struct watch_estimates *estimates = place->estimates[i];
         if (estimates->look != model->look)
@@ -346,14 +349,14 @@ struct watch_estimates watch_estimates_now(const struct watch_model *model,
     return now;
 }
 
-static void add_live(void *user, const struct live_object *object, double weight)
+static void watch_model_add_live(void *user, const struct live_object *object, double weight)
 {
     struct watch_model *model = user;
     struct live_object known;
     if (!object_table_find(&model->live, object->object, &known))
         return;
     struct origin origin = origin_of(&known);
-    const struct watch_place *place = place_of(model, &origin);
+    const struct watch_place *place = watch_model_place_of(model, &origin);
     for (size_t i = 0; i < place->estimate_count; i++)
         sample_sums_weigh(&place->estimates[i]->live, object->size, weight,
                           model->weights.sampling);
@@ -364,7 +367,7 @@ void watch_model_finish(struct watch_model *model)
     if (!watch_model_is_sampled(model) || sample_weights_are_whole(&model->weights) ||
         model->has_live)
         return;
-    sample_weights_each_live(&model->weights, add_live, model);
+    sample_weights_each_live(&model->weights, watch_model_add_live, model);
     model->has_live = true;
 }
 
@@ -409,11 +412,12 @@ static void bury(struct watch_model *model, const struct live_object *object, ui
     watch_curve_put(&model->curve, time_ns, 0 - object->size, pending);
 }
 
-static void put_alloc(struct watch_model *model, const struct trace_event *event)
+static void watch_model_put_alloc(struct watch_model *model, const struct trace_event *event)
 {
     struct origin origin = {event->class_id, event->stack_id, event->thread_id};
-    struct live_object object = {event->object, pack(&origin), event->size, event->class_id};
-    count_birth(model, &origin, event, false);
+    struct live_object object = {event->object, watch_model_pack(&origin), event->size,
+                                 event->class_id};
+    watch_model_count_birth(model, &origin, event, false);
     weigh(model, event, &origin);
     watch_curve_put(&model->curve, event->time_ns, event->size, false);
     if (model->early_count > 0 && id_set_has(&model->early, event->object))
@@ -433,7 +437,7 @@ static void note_early(struct watch_model *model, struct id_set *set, uint64_t *
     *count += is_new;
 }
 
-static void put_free(struct watch_model *model, const struct trace_event *event)
+static void watch_model_put_free(struct watch_model *model, const struct trace_event *event)
 {
     struct live_object object;
     if (object_table_take(&model->live, event->object, &object))
@@ -443,7 +447,7 @@ static void put_free(struct watch_model *model, const struct trace_event *event)
 }
 
 /* A free's class and site come from the live object, so the filter only checks births. */
-static bool is_wanted(struct watch_model *model, const struct trace_event *event)
+static bool watch_model_is_wanted(struct watch_model *model, const struct trace_event *event)
 {
     const struct event_selection *selected = &model->filter.selected;
     if (model->filter.everything)
@@ -457,14 +461,14 @@ static bool is_wanted(struct watch_model *model, const struct trace_event *event
 void watch_model_put(struct watch_model *model, const struct trace_event *event)
 {
     note_time(model, event->time_ns);
-    if (!is_wanted(model, event))
+    if (!watch_model_is_wanted(model, event))
         return;
     switch (event->kind) {
     case EVENT_OBJECT_ALLOC:
-        put_alloc(model, event);
+        watch_model_put_alloc(model, event);
         break;
     case EVENT_OBJECT_FREE:
-        put_free(model, event);
+        watch_model_put_free(model, event);
         break;
     case EVENT_METHOD_ENTRY:
         watch_model_put_calls(model, event->method_id, 1);
@@ -477,10 +481,10 @@ void watch_model_put(struct watch_model *model, const struct trace_event *event)
 static void add_calls(struct watch_model *model, uint32_t method_id, uint64_t calls, bool pending)
 {
     const struct watch_sums more = {.calls = calls};
-    struct watch_row *row = row_of(model, WATCH_METHODS, method_id);
-    add(sums_of(model, &model->total, pending), &more);
+    struct watch_row *row = watch_model_row_of(model, WATCH_METHODS, method_id);
+    watch_model_add(watch_model_sums_of(model, &model->total, pending), &more);
     if (row != NULL)
-        add(sums_of(model, row, pending), &more);
+        watch_model_add(watch_model_sums_of(model, row, pending), &more);
 }
 
 void watch_model_put_calls(struct watch_model *model, uint32_t method_id, uint64_t calls)
@@ -540,7 +544,7 @@ void watch_model_pend_object(struct watch_model *model, const struct trace_event
     note_time(model, event->time_ns);
     if (!pending_is_wanted(model, event))
         return;
-    count_birth(model, &origin, event, true);
+    watch_model_count_birth(model, &origin, event, true);
     if (watch_model_is_sampled(model)) {
         double weight =
             sample_weight(event->size, event->drawn_bytes != 0 ? event->drawn_bytes
@@ -559,6 +563,6 @@ struct watch_sums watch_row_now(const struct watch_model *model, const struct wa
 {
     struct watch_sums sums = row->sums;
     if (row->look == model->look)
-        add(&sums, &row->pending);
+        watch_model_add(&sums, &row->pending);
     return sums;
 }

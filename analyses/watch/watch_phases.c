@@ -265,7 +265,8 @@ static enum step_status visit_phases(struct pass *pass, const struct java_record
     return status == STEP_STATUS_NO_MEMORY ? no_memory(error) : status;
 }
 
-static uint64_t end_of(const struct watch_phases *phases, const struct trace_phase *phase)
+static uint64_t watch_phases_end_of(const struct watch_phases *phases,
+                                    const struct trace_phase *phase)
 {
     uint64_t end_ns = least(phase->end_ns, phases->until_ns);
     return end_ns > phase->begin_ns ? end_ns : phase->begin_ns;
@@ -286,7 +287,7 @@ static enum step_status count_phase(void *user, const struct trace_phase *phase)
     if (total == NULL)
         return STEP_STATUS_NO_MEMORY;
     total->phases++;
-    total->total_ns += end_of(pass->phases, phase) - phase->begin_ns;
+    total->total_ns += watch_phases_end_of(pass->phases, phase) - phase->begin_ns;
     total->of_program = total->of_program || phase->of_program;
     if (one == NULL || one->wanted + one->unwanted == 0 || is_of_stream(pass->names, phase))
         return STEP_STATUS_OK;
@@ -306,7 +307,8 @@ static bool goes_before(const struct total *total, const struct watch_band *band
                                                  : total->total_ns > band->total_ns;
 }
 
-static void put_band(struct watch_phases *phases, uint32_t number, const struct total *total)
+static void watch_phases_put_band(struct watch_phases *phases, uint32_t number,
+                                  const struct total *total)
 {
     size_t at = phases->band_count;
     while (at > 0 && goes_before(total, &phases->bands[at - 1]))
@@ -336,7 +338,7 @@ static enum step_status mark_steps(void *user, const struct trace_phase *phase)
             continue;
         size_t first = step_of(phases, (double) phase->begin_ns);
         memset(&phases->bands[i].steps[first], 1,
-               step_of(phases, (double) end_of(phases, phase)) - first + 1);
+               step_of(phases, (double) watch_phases_end_of(phases, phase)) - first + 1);
     }
     return STEP_STATUS_OK;
 }
@@ -359,7 +361,7 @@ static enum step_status make_bands(struct pass *pass, const struct java_records 
     for (uint32_t id = 0; id_table_next(&pass->totals, &id); id++) {
         const struct total *total = id_table_find(&pass->totals, id);
         if (total->phases > 0)
-            put_band(phases, id, total);
+            watch_phases_put_band(phases, id, total);
     }
     pass->visit = mark_steps;
     return phases->band_count > 0 ? visit_phases(pass, java, error) : STEP_STATUS_OK;
@@ -367,7 +369,7 @@ static enum step_status make_bands(struct pass *pass, const struct java_records 
 
 /* ---- at each look ---- */
 
-static uint64_t count_records(const struct java_records *java)
+static uint64_t watch_phases_count_records(const struct java_records *java)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < step_reader_block_count(java->reader); i++) {
@@ -418,7 +420,7 @@ enum step_status watch_phases_refresh(struct watch_phases *phases, struct watch_
     *changed = false;
     if (!take_names(phases, tail))
         return no_memory(error);
-    uint64_t records = count_records(&tail->decoder.java);
+    uint64_t records = watch_phases_count_records(&tail->decoder.java);
     bool has_grown = records != phases->records || phases->mark_count > 0 || phases->had_marks;
     bool is_new_time = phases->band_count > 0 && phases->until_ns != tail->last_ns;
     if (!has_grown && !is_new_time)

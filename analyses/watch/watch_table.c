@@ -71,14 +71,15 @@ void watch_table_reset(struct watch_table *table)
 
 /* ---- names ---- */
 
-static size_t put_text(char *out, size_t out_size, size_t at, struct step_bytes text)
+static size_t watch_table_put_text(char *out, size_t out_size, size_t at, struct step_bytes text)
 {
     return at < out_size ? at + step_show(text, out + at, out_size - at) : at;
 }
 
 static size_t put_plain(char *out, size_t out_size, size_t at, const char *text)
 {
-    return put_text(out, out_size, at, (struct step_bytes){(const uint8_t *) text, strlen(text)});
+    return watch_table_put_text(out, out_size, at,
+                                (struct step_bytes){(const uint8_t *) text, strlen(text)});
 }
 
 static size_t method_text(const struct watch_feed *feed, uint32_t id, struct frame_place place,
@@ -91,7 +92,8 @@ static size_t method_text(const struct watch_feed *feed, uint32_t id, struct fra
     return frame_text(class_name, method->name, place, room, FRAME_TEXT);
 }
 
-static struct step_bytes frame_of(const void *frames, uint64_t *id, char room[FRAME_TEXT])
+static struct step_bytes watch_table_frame_of(const void *frames, uint64_t *id,
+                                              char room[FRAME_TEXT])
 {
     const struct watch_feed *feed = frames;
     const struct trace_frame *frame = trace_frame_of(feed->model.names, (uint32_t) *id);
@@ -102,14 +104,15 @@ static struct step_bytes frame_of(const void *frames, uint64_t *id, char room[FR
                                method_text(feed, frame->method_id, place, room)};
 }
 
-static size_t put_thread(struct watch_feed *feed, uint32_t id, char *out, size_t out_size)
+static size_t watch_table_put_thread(struct watch_feed *feed, uint32_t id, char *out,
+                                     size_t out_size)
 {
     const struct trace_thread *thread = trace_thread_of(feed->model.names, id);
     char number[32];
     if (id == 0)
         return put_plain(out, out_size, 0, "(no thread)");
     snprintf(number, sizeof number, "%" PRIu64 " ", thread->known ? thread->number : id);
-    return put_text(out, out_size, put_plain(out, out_size, 0, number), thread->name);
+    return watch_table_put_text(out, out_size, put_plain(out, out_size, 0, number), thread->name);
 }
 
 size_t watch_name(struct watch_feed *feed, enum watch_axis axis, uint32_t id, char *out,
@@ -123,16 +126,17 @@ size_t watch_name(struct watch_feed *feed, enum watch_axis axis, uint32_t id, ch
         stepfile_decoder_name(&feed->tail.decoder, records[axis], id);
     switch (axis) {
     case WATCH_CLASSES:
-        return put_text(out, out_size, 0, trace_class_of(feed->model.names, id)->name);
+        return watch_table_put_text(out, out_size, 0, trace_class_of(feed->model.names, id)->name);
     case WATCH_SITES:
-        return id == 0 ? 0
-                       : stack_show((struct stack_text){frame_of, feed, id, FRAMES_SHOWN}, out,
-                                    out_size);
+        return id == 0
+                   ? 0
+                   : stack_show((struct stack_text){watch_table_frame_of, feed, id, FRAMES_SHOWN},
+                                out, out_size);
     case WATCH_THREADS:
-        return put_thread(feed, id, out, out_size);
+        return watch_table_put_thread(feed, id, out, out_size);
     default:
         method_text(feed, id, (struct frame_place){.line = 0}, room);
-        return put_text(out, out_size, 0, step_text(room));
+        return watch_table_put_text(out, out_size, 0, step_text(room));
     }
 }
 
@@ -144,21 +148,21 @@ static bool is_empty(const struct watch_line *line)
            line->now.freed_objects == 0;
 }
 
-static double difference(uint64_t now, uint64_t before)
+static double watch_table_difference(uint64_t now, uint64_t before)
 {
     return (double) now - (double) before;
 }
 
-static void fill(struct watch_line *line, struct watch_feed *feed, const struct watch_row *row,
-                 const struct watch_order *order)
+static void watch_table_fill(struct watch_line *line, struct watch_feed *feed,
+                             const struct watch_row *row, const struct watch_order *order)
 {
     bool calls = order->axis == WATCH_METHODS, runs = feed->tail.state == WATCH_RUNNING;
     line->now = row->shown;
     line->growth = line->rate = 0;
     if (feed->model.has_mark)
-        line->growth =
-            calls ? difference(line->now.calls, row->marked.calls)
-                  : difference(watch_live_bytes(&line->now), watch_live_bytes(&row->marked));
+        line->growth = calls ? watch_table_difference(line->now.calls, row->marked.calls)
+                             : watch_table_difference(watch_live_bytes(&line->now),
+                                                      watch_live_bytes(&row->marked));
     if (runs)
         line->rate = calls ? row->calls_rate : row->bytes_rate;
     else if (order->seconds > 0)
@@ -276,7 +280,7 @@ bool watch_table_make(struct watch_table *table, struct watch_feed *feed,
         return false;
     for (uint32_t id = 0; id_table_next(rows, &id); id++) {
         struct watch_line line = {.id = id};
-        fill(&line, feed, id_table_find(rows, id), order);
+        watch_table_fill(&line, feed, id_table_find(rows, id), order);
         const struct watch_estimates *estimates =
             id_table_find(&feed->model.estimates[order->axis], id);
         if (estimates != NULL)

@@ -51,7 +51,8 @@ static bool name_method(struct watch_tail *tail, uint32_t id)
            stepfile_decoder_name(&tail->decoder, STEP_JAVA_METHOD, id);
 }
 
-static void take_class(struct trace_names *names, uint32_t id, const struct step_live_entry *from)
+static void watch_tail_take_class(struct trace_names *names, uint32_t id,
+                                  const struct step_live_entry *from)
 {
     struct trace_class *class = id_table_get(&names->classes, id);
     if (class == NULL || class->known)
@@ -89,7 +90,8 @@ static void take_frame(struct watch_tail *tail, uint32_t id, const struct step_l
                                   .known = true};
 }
 
-static void take_thread(struct trace_names *names, uint32_t id, const struct step_live_entry *from)
+static void watch_tail_take_thread(struct trace_names *names, uint32_t id,
+                                   const struct step_live_entry *from)
 {
     struct trace_thread *thread = id_table_get(&names->threads, id);
     if (thread == NULL || thread->known)
@@ -105,11 +107,11 @@ void watch_tail_take_entry(struct watch_tail *tail, const struct step_live_entry
     if (id == 0)
         return;
     if (from->kind == STEP_LIVE_DEFINE_CLASS)
-        take_class(&tail->names, id, from);
+        watch_tail_take_class(&tail->names, id, from);
     else if (from->kind == STEP_LIVE_DEFINE_METHOD && from->modifiers != STEP_LIVE_IS_PHASE_NAME)
         take_method(tail, id, from);
     else if (from->kind == STEP_LIVE_DEFINE_THREAD)
-        take_thread(&tail->names, id, from);
+        watch_tail_take_thread(&tail->names, id, from);
     else if (from->kind == STEP_LIVE_DEFINE_FRAME)
         take_frame(tail, id, from);
 }

@@ -25,7 +25,7 @@ void watch_view_init(struct watch_view *view, struct watch_feed *feed, long pid)
     view->by[WATCH_THREADS] = WATCH_BYTES;
 }
 
-static bool make_table(struct watch_view *view)
+static bool watch_view_make_table(struct watch_view *view)
 {
     const struct watch_order order = {.axis = view->axis,
                                       .by = view->by[view->axis],
@@ -45,7 +45,7 @@ bool watch_view_look(struct watch_view *view, double seconds)
     }
     view->total = view->feed->model.total.shown;
     view->estimates = watch_estimates_now(&view->feed->model, &view->feed->model.total_estimates);
-    return make_table(view);
+    return watch_view_make_table(view);
 }
 
 struct watch_rates watch_view_rates(const struct watch_view *view)
@@ -235,7 +235,7 @@ enum watch_action watch_view_key(struct watch_view *view, int key)
 {
     enum watch_action action = WATCH_GOES_ON;
     if (key == WATCH_KEY_NONE) {
-        if (view->table.search.left > 0 && !make_table(view))
+        if (view->table.search.left > 0 && !watch_view_make_table(view))
             say(view, "out of memory");
         return action;
     }
@@ -248,7 +248,7 @@ enum watch_action watch_view_key(struct watch_view *view, int key)
         view->help = false;
     else
         action = plain_key(view, key);
-    if (action == WATCH_GOES_ON && view->input == WATCH_NO_INPUT && !make_table(view))
+    if (action == WATCH_GOES_ON && view->input == WATCH_NO_INPUT && !watch_view_make_table(view))
         say(view, "out of memory");
     return action;
 }

@@ -14,7 +14,7 @@
 static const char *names_begin;
 
 /* Returns NULL after printing the error; `*code` is the exit code. */
-static struct metatf_dtd *parse_file(const char *path, int *code)
+static struct metatf_dtd *metatfc_parse_file(const char *path, int *code)
 {
     size_t length;
     struct metatf_dtd *dtd = NULL;
@@ -36,7 +36,7 @@ static struct metatf_dtd *parse_file(const char *path, int *code)
 static int check_file(const char *path)
 {
     int code;
-    struct metatf_dtd *dtd = parse_file(path, &code);
+    struct metatf_dtd *dtd = metatfc_parse_file(path, &code);
     code = dtd != NULL ? EXIT_DONE : code;
     metatf_dtd_destroy(dtd);
     return code;
@@ -47,7 +47,7 @@ static int write_c(int count, char **arguments)
     int code;
     if (count != 2)
         return EXIT_USAGE;
-    struct metatf_dtd *dtd = parse_file(arguments[1], &code);
+    struct metatf_dtd *dtd = metatfc_parse_file(arguments[1], &code);
     if (dtd == NULL)
         return code;
     const char *slash = strrchr(arguments[1], '/');
@@ -86,7 +86,7 @@ static int list_records(int count, char **arguments)
     int code;
     if (count != 1)
         return EXIT_USAGE;
-    struct metatf_dtd *dtd = parse_file(arguments[0], &code);
+    struct metatf_dtd *dtd = metatfc_parse_file(arguments[0], &code);
     if (dtd == NULL)
         return code;
     for (uint32_t s = 0; s < dtd->section_count; s++) {

@@ -72,7 +72,8 @@ static void find_hidden(struct mc_record *mc)
             record->fields[i].has_value || mc->fields[i].user != METATF_NO_FIELD;
 }
 
-static bool add_record(struct mc_model *model, uint32_t section, uint32_t index, bool is_global)
+static bool metatfc_model_add_record(struct mc_model *model, uint32_t section, uint32_t index,
+                                     bool is_global)
 {
     const struct metatf_section *home = &model->dtd->sections[section];
     struct mc_record *record = &model->records[model->record_count++];
@@ -93,7 +94,7 @@ static bool add_record(struct mc_model *model, uint32_t section, uint32_t index,
     return record->name != NULL;
 }
 
-static bool check_names(const struct mc_model *model)
+static bool metatfc_model_check_names(const struct mc_model *model)
 {
     for (size_t i = 0; i < model->record_count; i++)
         for (size_t k = 0; k < i; k++) {
@@ -124,11 +125,11 @@ bool mc_model_init(struct mc_model *model)
             continue;
         for (uint32_t r = 0; r < section->record_count && good; r++)
             if (section->records[r].role == METATF_DATA)
-                good = add_record(model, s, r, r >= section->record_count - globals);
+                good = metatfc_model_add_record(model, s, r, r >= section->record_count - globals);
     }
     if (!good)
         fprintf(stderr, "%s: out of memory\n", model->source);
-    return good && check_names(model);
+    return good && metatfc_model_check_names(model);
 }
 
 void mc_model_reset(struct mc_model *model)

@@ -160,7 +160,7 @@ static void mc_write_tables(const struct mc_model *model, FILE *out)
 
 /* ---- reading and writing a record ---- */
 
-static void put_fields(struct mc_text *text, uint32_t first, uint32_t count);
+static void metatfc_put_fields(struct mc_text *text, uint32_t first, uint32_t count);
 
 static void put_repeat(struct mc_text *text, uint32_t i)
 {
@@ -175,12 +175,12 @@ static void put_repeat(struct mc_text *text, uint32_t i)
                  i, i, repeat, i);
     text->depth++;
     mc_text_declare_item(text, i, outer, inner);
-    put_fields(text, i + 1, repeat);
+    metatfc_put_fields(text, i + 1, repeat);
     text->depth--;
     mc_text_line(text, "}");
 }
 
-static void put_fields(struct mc_text *text, uint32_t first, uint32_t count)
+static void metatfc_put_fields(struct mc_text *text, uint32_t first, uint32_t count)
 {
     char e[16], buffer[96];
     mc_text_element(text->depth, e);
@@ -209,7 +209,7 @@ static void mc_write_writer(const struct mc_record *mc, FILE *out)
             "                                   const struct %s *e)\n{\n",
             mc->section, mc->index, mc->name);
     mc_text_declare_states(&text, "w");
-    put_fields(&text, 1, mc->record->field_count - 1);
+    metatfc_put_fields(&text, 1, mc->record->field_count - 1);
     fprintf(out, "    return at;\n}\n\n");
 }
 

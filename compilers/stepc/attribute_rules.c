@@ -39,8 +39,8 @@ enum { RULES = sizeof rules / sizeof rules[0] };
 static const char *const groups[] = {"encoding", "property", "map", "bytecode"};
 
 /* Updates `*nearest` and its distance `*least` if the word is nearer to `text`. */
-static void compare(const char *text, size_t length, const char *word, size_t *least,
-                    const char **nearest)
+static void attributes_compare(const char *text, size_t length, const char *word, size_t *least,
+                               const char **nearest)
 {
     size_t apart = nearest_word_distance(text, length, word, true);
     if (apart >= *least)
@@ -113,8 +113,8 @@ static bool is_it(const struct attribute_rule *rule, void *context)
 static bool is_nearer(const struct attribute_rule *rule, void *context)
 {
     struct search *search = context;
-    compare(search->rule->key, search->rule->key_length, rule->key, &search->least,
-            search->nearest);
+    attributes_compare(search->rule->key, search->rule->key_length, rule->key, &search->least,
+                       search->nearest);
     return false;
 }
 
@@ -149,7 +149,7 @@ bool attribute_group_is_known(const char *group, const char **nearest)
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         if (strcmp(groups[i], group) == 0)
             return true;
-        compare(group, strlen(group), groups[i], &least, nearest);
+        attributes_compare(group, strlen(group), groups[i], &least, nearest);
     }
     return false;
 }

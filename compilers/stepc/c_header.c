@@ -18,8 +18,8 @@ static void put_comment(FILE *out, const char *indent, const char *text)
     fprintf(out, " */\n");
 }
 
-static void put_field(const struct c_output *output, FILE *out, const struct step_record *record,
-                      size_t index)
+static void c_header_put_field(const struct c_output *output, FILE *out,
+                               const struct step_record *record, size_t index)
 {
     const struct step_field *field = &record->fields[index];
     char name[C_NAME_SIZE];
@@ -53,7 +53,7 @@ static void put_struct(const struct c_output *output, FILE *out, uint32_t index,
     put_comment(out, "", record->description);
     fprintf(out, "struct %s {\n", output->names[index]);
     for (size_t i = 0; i < record->field_count; i++)
-        put_field(output, out, record, i);
+        c_header_put_field(output, out, record, i);
     if (record->field_count == 0)
         fprintf(out, "    char none; /* the record has no fields */\n");
     fprintf(out, "};\n\n");

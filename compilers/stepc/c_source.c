@@ -30,7 +30,7 @@ struct taken {
     size_t slots;
 };
 
-static size_t place_of(const struct taken *taken, const char *name)
+static size_t c_source_place_of(const struct taken *taken, const char *name)
 {
     size_t hash = 5381;
     for (const char *at = name; *at != '\0'; at++)
@@ -41,15 +41,15 @@ static size_t place_of(const struct taken *taken, const char *name)
     return i;
 }
 
-static bool is_free(const struct taken *taken, const char *name)
+static bool c_source_is_free(const struct taken *taken, const char *name)
 {
-    return taken->names[place_of(taken, name)] == NULL && !c_names_is_reserved(name) &&
+    return taken->names[c_source_place_of(taken, name)] == NULL && !c_names_is_reserved(name) &&
            !c_names_is_type(name);
 }
 
-static bool take(struct taken *taken, const char *name)
+static bool c_source_take(struct taken *taken, const char *name)
 {
-    size_t i = place_of(taken, name);
+    size_t i = c_source_place_of(taken, name);
     if (taken->names[i] == NULL)
         taken->names[i] = strdup(name);
     return taken->names[i] != NULL;
@@ -75,7 +75,7 @@ static bool all_free(const struct taken *taken, const char *name)
     char names[NAMES_OF_RECORD][LONGER_NAME];
     size_t count = list_names(name, names);
     for (size_t i = 0; i < count; i++)
-        if (!is_free(taken, names[i]))
+        if (!c_source_is_free(taken, names[i]))
             return false;
     return true;
 }
@@ -86,7 +86,7 @@ static bool take_all(struct taken *taken, const char *name)
     size_t count = list_names(name, names);
     bool good = true;
     for (size_t i = 0; good && i < count; i++)
-        good = take(taken, names[i]);
+        good = c_source_take(taken, names[i]);
     return good;
 }
 
@@ -100,13 +100,13 @@ static bool take_whole(struct taken *taken, const struct c_output *output)
     bool good = true;
     for (size_t i = 0; good && i < sizeof endings / sizeof endings[0]; i++) {
         snprintf(name, sizeof name, "%s%s", output->base, endings[i]);
-        good = take(taken, name);
+        good = c_source_take(taken, name);
     }
     snprintf(name, sizeof name, "%s_record", output->prefix);
-    good = good && take(taken, name);
+    good = good && c_source_take(taken, name);
     snprintf(name, sizeof name, "%s_record_count", output->prefix);
     c_names_upper(name, upper, sizeof upper);
-    return good && take(taken, upper);
+    return good && c_source_take(taken, upper);
 }
 
 /* Writes the record's name after the common prefix.  Without a prefix, n_ is prepended if the name
@@ -180,7 +180,7 @@ static bool c_unique_names(struct c_output *output, const char *file_name)
 
 /* ---- the definition as constant tables ---- */
 
-static void put_text(FILE *out, const char *text)
+static void c_source_put_text(FILE *out, const char *text)
 {
     if (text == NULL)
         fprintf(out, "NULL");
@@ -192,14 +192,15 @@ static void put_attribute_items(FILE *out, const struct step_attributes *attribu
 {
     for (size_t i = 0; i < attributes->count; i++) {
         fprintf(out, "    {");
-        put_text(out, attributes->items[i].group);
+        c_source_put_text(out, attributes->items[i].group);
         fprintf(out, ", ");
-        put_text(out, attributes->items[i].value);
+        c_source_put_text(out, attributes->items[i].value);
         fprintf(out, ", %u, %u},\n", attributes->items[i].line, attributes->items[i].column);
     }
 }
 
-static void put_attributes(FILE *out, const struct step_attributes *attributes, const char *name)
+static void c_source_put_attributes(FILE *out, const struct step_attributes *attributes,
+                                    const char *name)
 {
     if (attributes->count == 0)
         return;
@@ -224,7 +225,7 @@ static void put_sub_attributes(FILE *out, const struct step_field *field, const 
         return;
     for (size_t i = 0; i < field->sub_attribute_count; i++) {
         snprintf(item, sizeof item, "%s_%zu", name, i);
-        put_attributes(out, &field->sub_attributes[i].attributes, item);
+        c_source_put_attributes(out, &field->sub_attributes[i].attributes, item);
     }
     fprintf(out, "static const struct step_sub_attributes %s[] = {\n", name);
     for (size_t i = 0; i < field->sub_attribute_count; i++) {
@@ -250,7 +251,7 @@ static void put_field_row(FILE *out, const struct step_field *field, uint32_t re
                                         "STEP_TYPE_RECORD"};
     char name[128];
     fprintf(out, "    {\"%s\", ", field->name);
-    put_text(out, field->description);
+    c_source_put_text(out, field->description);
     fprintf(out, ", %s, ", kinds[field->kind]);
     put_index(out, field->record);
     fprintf(out, ", %u, %u, %s, ", field->array_depth, field->declaring_record,
@@ -267,10 +268,10 @@ static void put_record_tables(FILE *out, const struct step_record *record, uint3
 {
     char name[128];
     snprintf(name, sizeof name, "attributes_%u", index);
-    put_attributes(out, &record->attributes, name);
+    c_source_put_attributes(out, &record->attributes, name);
     for (size_t i = 0; i < record->field_count; i++) {
         snprintf(name, sizeof name, "attributes_%u_%zu", index, i);
-        put_attributes(out, &record->fields[i].attributes, name);
+        c_source_put_attributes(out, &record->fields[i].attributes, name);
         snprintf(name, sizeof name, "sub_%u_%zu", index, i);
         put_sub_attributes(out, &record->fields[i], name);
     }
@@ -286,9 +287,9 @@ static void put_record_row(FILE *out, const struct step_record *record, uint32_t
 {
     char name[128];
     fprintf(out, "    {\"%s\", ", record->name);
-    put_text(out, record->label);
+    c_source_put_text(out, record->label);
     fprintf(out, ", ");
-    put_text(out, record->description);
+    c_source_put_text(out, record->description);
     fprintf(out, ", ");
     put_index(out, record->parent);
     fprintf(out, ", ");

@@ -75,12 +75,12 @@ static unsigned value_place(const struct step_field *field)
 }
 
 /* `depth`: remaining depth of the field's arrays. */
-static unsigned place_of(const struct step_field *field, uint32_t depth)
+static unsigned check_place_of(const struct step_field *field, uint32_t depth)
 {
     return value_place(field) | (depth > 0 ? AT_ARRAY : 0);
 }
 
-static const char *name_of(unsigned place)
+static const char *check_name_of(unsigned place)
 {
     place &= ~(unsigned) AT_ARRAY;
     return place == AT_INT      ? "an int"
@@ -93,18 +93,18 @@ static const char *name_of(unsigned place)
 }
 
 /* Resolves a path in a record: a field, or a part of it. */
-static struct target find_target(const struct step_definition *definition,
-                                 const struct step_record *record, const char *path)
+static struct target check_find_target(const struct step_definition *definition,
+                                       const struct step_record *record, const char *path)
 {
     struct dl_part part;
     if (!dl_follow_path(definition->records, record, path, &part))
         return (struct target){0, NULL, 0};
     unsigned place =
-        part.is_length ? AT_LENGTH : place_of(&part.record->fields[part.field], part.depth);
+        part.is_length ? AT_LENGTH : check_place_of(&part.record->fields[part.field], part.depth);
     return (struct target){place, part.record, part.field};
 }
 
-static bool is_single(const struct step_field *field)
+static bool check_is_single(const struct step_field *field)
 {
     return field->array_depth == 0 &&
            (field->kind == STEP_TYPE_INT || step_field_is_identifier(field));
@@ -119,7 +119,7 @@ static const char *name_fault(const struct step_definition *definition, const st
     if (kind == VALUE_FIELD) {
         size_t i = dl_find_field(target->record, name, length);
         return i == SIZE_MAX ? "is not a field of the record"
-               : i >= target->field || !is_single(&target->record->fields[i])
+               : i >= target->field || !check_is_single(&target->record->fields[i])
                    ? "is not a single value before the field"
                    : NULL;
     }
@@ -136,7 +136,7 @@ static const char *name_fault(const struct step_definition *definition, const st
         return NULL;
     const struct step_record *record = &definition->records[found];
     size_t i = dl_find_field(record, name + field, length - field);
-    return i == SIZE_MAX || !is_single(&record->fields[i])
+    return i == SIZE_MAX || !check_is_single(&record->fields[i])
                ? "does not name a single value of the record"
                : NULL;
 }
@@ -158,7 +158,7 @@ static const char *links_fault(const struct step_definition *definition,
             continue;
         }
         size_t i = dl_find_field(target->record, text, name.value_length);
-        if (i == SIZE_MAX || i == target->field || !is_single(&target->record->fields[i]))
+        if (i == SIZE_MAX || i == target->field || !check_is_single(&target->record->fields[i]))
             fault = "does not name another single value of the record";
     }
     return fault;
@@ -195,7 +195,7 @@ static void check_rule(struct checking *checking, const struct dl_attribute *att
                      known->key);
     else
         check_report(check, &attribute->place, property, "'%s' does not fit %s", known->key,
-                     name_of(target->place));
+                     check_name_of(target->place));
 }
 
 static void check_group(struct checking *checking, const struct dl_attribute *attribute)
@@ -249,19 +249,19 @@ static void check_record(struct checking *checking, const struct dl_record *reco
     check_list(checking, record->attributes, &whole);
     for (const struct dl_field *field = record->fields; field != NULL; field = field->next, i++) {
         uint32_t depth = built->fields[i].array_depth;
-        struct target target = {place_of(&built->fields[i], depth), built, i};
+        struct target target = {check_place_of(&built->fields[i], depth), built, i};
         for (const struct dl_type *type = field->type; type != last && type != NULL;
              type = type->element) {
-            target.place = place_of(&built->fields[i], depth > 0 ? depth-- : 0);
+            target.place = check_place_of(&built->fields[i], depth > 0 ? depth-- : 0);
             check_list(checking, type->attributes, &target);
         }
-        target.place = place_of(&built->fields[i], built->fields[i].array_depth);
+        target.place = check_place_of(&built->fields[i], built->fields[i].array_depth);
         last = field->type;
         check_list(checking, field->attributes, &target);
     }
     for (const struct dl_modifier *modifier = record->modifiers; modifier != NULL;
          modifier = modifier->next) {
-        struct target target = find_target(definition, built, modifier->path);
+        struct target target = check_find_target(definition, built, modifier->path);
         check_list(checking, modifier->attributes, &target);
     }
 }
@@ -294,8 +294,8 @@ static bool check_maps(struct definition_check *check, const char *path)
 }
 
 /* Returns the place in the text of a record's field, or of the record. */
-static struct dl_place find_place(const struct step_definition *definition, uint32_t index,
-                                  uint32_t field)
+static struct dl_place check_find_place(const struct step_definition *definition, uint32_t index,
+                                        uint32_t field)
 {
     const struct step_record *built = &definition->records[index];
     const char *name = field < built->field_count ? built->fields[field].name : NULL;
@@ -322,7 +322,7 @@ static bool check_plan(struct definition_check *check, const char *path)
         fprintf(stderr, "stepc: %s: %s\n", path, error.message);
         return false;
     }
-    const struct dl_place place = find_place(check->definition, at.record, at.field);
+    const struct dl_place place = check_find_place(check->definition, at.record, at.field);
     check_report(check, &place, false, "%s", error.message);
     return true;
 }

@@ -7,7 +7,7 @@
 #include "format/language/dl_tree.h"
 
 /* Writes text as a line of its own, or within a line. */
-static void put_text(FILE *out, const char *text, bool starts_line)
+static void man_put_text(FILE *out, const char *text, bool starts_line)
 {
     if (starts_line && (*text == '.' || *text == '\''))
         fputs("\\&", out);
@@ -35,34 +35,35 @@ static void put_argument(FILE *out, const char *text)
     fputc('"', out);
 }
 
-static void put_attributes(FILE *out, const struct step_attributes *attributes, size_t from,
-                           const char *path)
+static void man_put_attributes(FILE *out, const struct step_attributes *attributes, size_t from,
+                               const char *path)
 {
     for (size_t i = from; i < attributes->count; i++) {
         fputs(".br\n", out);
         if (path != NULL)
             fprintf(out, "%s: ", path);
         fprintf(out, "%s: ", attributes->items[i].group);
-        put_text(out, attributes->items[i].value, false);
+        man_put_text(out, attributes->items[i].value, false);
         fputc('\n', out);
     }
 }
 
-static void put_field(const struct text_output *output, const struct step_field *field)
+static void man_put_field(const struct text_output *output, const struct step_field *field)
 {
     FILE *out = output->out;
     fprintf(out, ".TP\n\\fB%s\\fR  ", field->name);
     doc_put_type(out, output->definition, field);
     fputc('\n', out);
     if (field->description != NULL)
-        put_text(out, field->description, true);
+        man_put_text(out, field->description, true);
     fputs(field->description != NULL ? "\n" : "\\&\n", out);
-    put_attributes(out, &field->attributes, 0, NULL);
+    man_put_attributes(out, &field->attributes, 0, NULL);
     for (size_t i = 0; i < field->sub_attribute_count; i++)
-        put_attributes(out, &field->sub_attributes[i].attributes, 0, field->sub_attributes[i].path);
+        man_put_attributes(out, &field->sub_attributes[i].attributes, 0,
+                           field->sub_attributes[i].path);
 }
 
-static void put_record(const struct text_output *output, uint32_t index)
+static void man_put_record(const struct text_output *output, uint32_t index)
 {
     const struct step_definition *definition = output->definition;
     const struct step_record *record = &definition->records[index];
@@ -75,14 +76,14 @@ static void put_record(const struct text_output *output, uint32_t index)
         fputs("\n.br\n", out);
     }
     if (record->description != NULL) {
-        put_text(out, record->description, true);
+        man_put_text(out, record->description, true);
         fputc('\n', out);
     }
     if (record->parent != STEP_NO_RECORD)
         fprintf(out, ".PP\nExtends %s.\n", definition->records[record->parent].name);
-    put_attributes(out, &record->attributes, dl_inherited_attributes(definition, index), NULL);
+    man_put_attributes(out, &record->attributes, dl_inherited_attributes(definition, index), NULL);
     for (size_t i = inherited; i < record->field_count; i++)
-        put_field(output, &record->fields[i]);
+        man_put_field(output, &record->fields[i]);
     if (inherited == 0)
         return;
     fputs(".PP\nInherited:", out);
@@ -97,8 +98,8 @@ void print_man_page(const struct text_output *output)
     fputs(".TH ", out);
     put_argument(out, output->title);
     fputs(" 5 \"\" StepTrace \"Trace definitions\"\n.SH NAME\n", out);
-    put_text(out, output->title, true);
+    man_put_text(out, output->title, true);
     fprintf(out, " \\- trace records (%zu types)\n.SH RECORDS\n", output->definition->record_count);
     for (uint32_t i = 0; i < output->definition->record_count; i++)
-        put_record(output, i);
+        man_put_record(output, i);
 }

@@ -67,7 +67,7 @@ static size_t doc_package_length(const char *name)
 
 /* Escapes text of the definition, so that it is not read as markup; line feeds would break
  * tables. */
-static void put_text(FILE *out, const char *text)
+static void markdown_put_text(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++) {
         if (strchr("\\`*_[]<>|#~", *text) != NULL)
@@ -82,52 +82,52 @@ static void put_link(const struct text_output *output, uint32_t record)
     fprintf(output->out, "[`%s`](#%s)", name, name);
 }
 
-static void put_tree(const struct text_output *output, const struct doc_children *children,
-                     uint32_t first, unsigned depth)
+static void markdown_put_tree(const struct text_output *output, const struct doc_children *children,
+                              uint32_t first, unsigned depth)
 {
     for (uint32_t i = first; i != UINT32_MAX; i = children->next[i]) {
         fprintf(output->out, "%*s- ", (int) (2 * depth), "");
         put_link(output, i);
         if (output->definition->records[i].label != NULL) {
             fputs(": ", output->out);
-            put_text(output->out, output->definition->records[i].label);
+            markdown_put_text(output->out, output->definition->records[i].label);
         }
         fputc('\n', output->out);
-        put_tree(output, children, children->first[i], depth + 1);
+        markdown_put_tree(output, children, children->first[i], depth + 1);
     }
 }
 
-static void put_attributes(FILE *out, const struct step_attributes *attributes, size_t from,
-                           const char *path, bool *any)
+static void markdown_put_attributes(FILE *out, const struct step_attributes *attributes,
+                                    size_t from, const char *path, bool *any)
 {
     for (size_t i = from; i < attributes->count; i++) {
         fputs(*any ? ", " : "", out);
         if (path != NULL)
             fprintf(out, "`%s`: ", path);
         fprintf(out, "%s ", attributes->items[i].group);
-        put_text(out, attributes->items[i].value);
+        markdown_put_text(out, attributes->items[i].value);
         *any = true;
     }
 }
 
-static void put_field(const struct text_output *output, const struct step_field *field)
+static void markdown_put_field(const struct text_output *output, const struct step_field *field)
 {
     bool any = false;
     fprintf(output->out, "| `%s` | `", field->name);
     doc_put_type(output->out, output->definition, field);
     fputs("` | ", output->out);
-    put_attributes(output->out, &field->attributes, 0, NULL, &any);
+    markdown_put_attributes(output->out, &field->attributes, 0, NULL, &any);
     for (size_t i = 0; i < field->sub_attribute_count; i++)
-        put_attributes(output->out, &field->sub_attributes[i].attributes, 0,
-                       field->sub_attributes[i].path, &any);
+        markdown_put_attributes(output->out, &field->sub_attributes[i].attributes, 0,
+                                field->sub_attributes[i].path, &any);
     fputs(any ? " | " : "| ", output->out);
     if (field->description != NULL)
-        put_text(output->out, field->description);
+        markdown_put_text(output->out, field->description);
     fputs(field->description != NULL ? " |\n" : "|\n", output->out);
 }
 
 /* Lists the record's own fields, and inherited ones that it changed. */
-static void put_fields(const struct text_output *output, uint32_t index)
+static void markdown_put_fields(const struct text_output *output, uint32_t index)
 {
     const struct step_definition *definition = output->definition;
     const struct step_record *record = &definition->records[index];
@@ -143,7 +143,7 @@ static void put_fields(const struct text_output *output, uint32_t index)
         if (!table)
             fputs("| field | type | attributes | |\n|---|---|---|---|\n", output->out);
         table = true;
-        put_field(output, field);
+        markdown_put_field(output, field);
     }
     fputs(table ? "\n" : "", output->out);
     if (inherited == 0)
@@ -178,8 +178,8 @@ static void put_relations(const struct text_output *output, const struct doc_chi
         fputs("\n\n", out);
 }
 
-static void put_record(const struct text_output *output, const struct doc_children *children,
-                       uint32_t index)
+static void markdown_put_record(const struct text_output *output,
+                                const struct doc_children *children, uint32_t index)
 {
     const struct step_definition *definition = output->definition;
     const struct step_record *record = &definition->records[index];
@@ -188,21 +188,21 @@ static void put_record(const struct text_output *output, const struct doc_childr
     fprintf(out, "### <a id=\"%s\"></a>`%s`", record->name, record->name);
     if (record->label != NULL) {
         fputs(": ", out);
-        put_text(out, record->label);
+        markdown_put_text(out, record->label);
     }
     fputs("\n\n", out);
     if (record->description != NULL) {
-        put_text(out, record->description);
+        markdown_put_text(out, record->description);
         fputs("\n\n", out);
     }
     put_relations(output, children, index);
     size_t own = dl_inherited_attributes(definition, index);
     if (own < record->attributes.count) {
         fputs("Attributes: ", out);
-        put_attributes(out, &record->attributes, own, NULL, &any);
+        markdown_put_attributes(out, &record->attributes, own, NULL, &any);
         fputs(".\n\n", out);
     }
-    put_fields(output, index);
+    markdown_put_fields(output, index);
 }
 
 void print_markdown(const struct text_output *output)
@@ -216,9 +216,9 @@ void print_markdown(const struct text_output *output)
         return;
     }
     fprintf(output->out, "# ");
-    put_text(output->out, output->title);
+    markdown_put_text(output->out, output->title);
     fprintf(output->out, "\n\n%zu record types.\n\n", definition->record_count);
-    put_tree(output, &children, children.roots, 0);
+    markdown_put_tree(output, &children, children.roots, 0);
     fputc('\n', output->out);
     for (uint32_t i = 0; i < definition->record_count; i++) {
         const char *name = definition->records[i].name;
@@ -229,7 +229,7 @@ void print_markdown(const struct text_output *output)
             fprintf(output->out, "## Records\n\n");
         package = length;
         last = name;
-        put_record(output, &children, i);
+        markdown_put_record(output, &children, i);
     }
     doc_children_reset(&children);
 }

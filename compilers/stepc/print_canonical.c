@@ -16,7 +16,7 @@ static void put_literal(FILE *out, const char *text)
     fputc('"', out);
 }
 
-static void put_attributes(FILE *out, const struct dl_attribute *attributes)
+static void canonical_put_attributes(FILE *out, const struct dl_attribute *attributes)
 {
     for (const struct dl_attribute *at = attributes; at != NULL; at = at->next) {
         fprintf(out, " <%s:", at->group);
@@ -25,28 +25,28 @@ static void put_attributes(FILE *out, const struct dl_attribute *attributes)
     }
 }
 
-static void put_type(FILE *out, const struct dl_type *type)
+static void canonical_put_type(FILE *out, const struct dl_type *type)
 {
     static const char *const names[] = {"int", "string", "data"};
     if (type->element != NULL) {
-        put_type(out, type->element);
+        canonical_put_type(out, type->element);
         fputs(type->element->attributes != NULL ? " []" : "[]", out);
     } else {
         fputs(type->kind == STEP_TYPE_RECORD ? type->name : names[type->kind], out);
     }
-    put_attributes(out, type->attributes);
+    canonical_put_attributes(out, type->attributes);
 }
 
-static void put_field(FILE *out, const char *indent, const struct dl_field *field)
+static void canonical_put_field(FILE *out, const char *indent, const struct dl_field *field)
 {
     fprintf(out, "%s  ", indent);
-    put_type(out, field->type);
+    canonical_put_type(out, field->type);
     fprintf(out, " %s", field->name);
     if (field->description != NULL) {
         fputc(' ', out);
         put_literal(out, field->description);
     }
-    put_attributes(out, field->attributes);
+    canonical_put_attributes(out, field->attributes);
     fputs(";\n", out);
 }
 
@@ -63,15 +63,15 @@ static void put_body(FILE *out, const char *indent, const struct dl_record *reco
         fputs(">\n", out);
     }
     for (const struct dl_field *at = record->fields; at != NULL; at = at->next)
-        put_field(out, indent, at);
+        canonical_put_field(out, indent, at);
     for (const struct dl_modifier *at = record->modifiers; at != NULL; at = at->next) {
         fprintf(out, "%s  %c%s", indent, at->replaces ? '!' : '~', at->path);
-        put_attributes(out, at->attributes);
+        canonical_put_attributes(out, at->attributes);
         fputs(";\n", out);
     }
 }
 
-static void put_record(FILE *out, const char *indent, const struct dl_record *record)
+static void canonical_put_record(FILE *out, const char *indent, const struct dl_record *record)
 {
     size_t package = strlen(record->package);
     fprintf(out, "%srecord %s", indent, record->name + package + (package > 0));
@@ -99,7 +99,7 @@ void print_canonical(const struct text_output *output)
         if (changes && *at->package != '\0')
             fprintf(output->out, "package %s {\n", at->package);
         package = at->package;
-        put_record(output->out, *package != '\0' ? "  " : "", at);
+        canonical_put_record(output->out, *package != '\0' ? "  " : "", at);
     }
     if (*package != '\0')
         fputs("}\n", output->out);

@@ -3,7 +3,8 @@
 #include "compilers/stepc/stepc.h"
 #include "format/json/json_output.h"
 
-static void put_attributes(struct json_output *json, const struct step_attributes *attributes)
+static void schema_put_attributes(struct json_output *json,
+                                  const struct step_attributes *attributes)
 {
     json_begin_array(json, "attributes");
     for (size_t i = 0; i < attributes->count; i++) {
@@ -21,14 +22,14 @@ static void put_parts(struct json_output *json, const struct step_field *field)
     for (size_t i = 0; i < field->sub_attribute_count; i++) {
         json_begin_object(json, NULL);
         json_text(json, "path", field->sub_attributes[i].path);
-        put_attributes(json, &field->sub_attributes[i].attributes);
+        schema_put_attributes(json, &field->sub_attributes[i].attributes);
         json_end_object(json);
     }
     json_end_array(json);
 }
 
-static void put_field(struct json_output *json, const struct step_definition *definition,
-                      const struct step_field *field)
+static void schema_put_field(struct json_output *json, const struct step_definition *definition,
+                             const struct step_field *field)
 {
     static const char *const kinds[] = {"int", "string", "data"};
     bool is_record = field->kind == STEP_TYPE_RECORD;
@@ -45,13 +46,13 @@ static void put_field(struct json_output *json, const struct step_definition *de
     json_bool(json, "modified", field->modified);
     if (field->description != NULL)
         json_text(json, "description", field->description);
-    put_attributes(json, &field->attributes);
+    schema_put_attributes(json, &field->attributes);
     put_parts(json, field);
     json_end_object(json);
 }
 
-static void put_record(struct json_output *json, const struct step_definition *definition,
-                       uint32_t index)
+static void schema_put_record(struct json_output *json, const struct step_definition *definition,
+                              uint32_t index)
 {
     const struct step_record *record = &definition->records[index];
     json_begin_object(json, NULL);
@@ -63,10 +64,10 @@ static void put_record(struct json_output *json, const struct step_definition *d
         json_text(json, "description", record->description);
     if (record->parent != STEP_NO_RECORD)
         json_text(json, "extends", definition->records[record->parent].name);
-    put_attributes(json, &record->attributes);
+    schema_put_attributes(json, &record->attributes);
     json_begin_array(json, "fields");
     for (size_t i = 0; i < record->field_count; i++)
-        put_field(json, definition, &record->fields[i]);
+        schema_put_field(json, definition, &record->fields[i]);
     json_end_array(json);
     json_end_object(json);
 }
@@ -78,7 +79,7 @@ void print_schema(const struct text_output *output)
     json_text(&json, "definition", output->title);
     json_begin_array(&json, "records");
     for (uint32_t i = 0; i < output->definition->record_count; i++)
-        put_record(&json, output->definition, i);
+        schema_put_record(&json, output->definition, i);
     json_end_array(&json);
     json_close(&json);
 }

@@ -22,7 +22,7 @@ static bool warnings_are_faults;
 static const char *names_begin;
 
 /* Returns NULL after printing the error; `*code` is the exit code. */
-static struct step_definition *parse_file(const char *path, int *code)
+static struct step_definition *stepc_parse_file(const char *path, int *code)
 {
     struct step_definition *definition = NULL;
     struct step_error error = {.status = STEP_STATUS_OK};
@@ -52,7 +52,7 @@ static int write_c(int count, char **arguments)
     int code;
     if (count != 2)
         return EXIT_USAGE;
-    struct step_definition *definition = parse_file(arguments[1], &code);
+    struct step_definition *definition = stepc_parse_file(arguments[1], &code);
     if (definition == NULL)
         return code;
     struct c_output output = {.definition = definition, .names_begin = names_begin};
@@ -75,7 +75,7 @@ static int write_c(int count, char **arguments)
 static int check_file(const char *path)
 {
     int code = EXIT_DONE;
-    struct step_definition *definition = parse_file(path, &code);
+    struct step_definition *definition = stepc_parse_file(path, &code);
     if (definition != NULL)
         code = check_definition(definition, path, warnings_are_faults);
     step_definition_destroy(definition);
@@ -98,7 +98,7 @@ static int write_text(int count, char **arguments, void (*print)(const struct te
     int code;
     if (count != 1)
         return EXIT_USAGE;
-    struct step_definition *definition = parse_file(arguments[0], &code);
+    struct step_definition *definition = stepc_parse_file(arguments[0], &code);
     if (definition == NULL)
         return code;
     make_title(arguments[0], title, sizeof title);

@@ -118,8 +118,8 @@ static const struct option_row *find_row(const struct arguments *arguments, cons
     return found;
 }
 
-static enum step_status take_value(struct arguments *arguments, const struct option_row *row,
-                                   const char *value)
+static enum step_status arguments_take_value(struct arguments *arguments,
+                                             const struct option_row *row, const char *value)
 {
     const char *fault = NULL;
     size_t number = (size_t) (row - arguments->rows);
@@ -153,14 +153,14 @@ static enum step_status parse_option(struct arguments *arguments, int argc, char
     else if (!is_long && name[1] != '\0')
         value = name + 1;
     if (row->value == NULL)
-        return value == NULL ? take_value(arguments, row, NULL)
+        return value == NULL ? arguments_take_value(arguments, row, NULL)
                              : arguments_fault(arguments, "--%s takes no value", row->name);
     if (value == NULL && *at == argc)
         return arguments_fault(arguments, "--%s needs a value", row->name);
-    return take_value(arguments, row, value != NULL ? value : argv[(*at)++]);
+    return arguments_take_value(arguments, row, value != NULL ? value : argv[(*at)++]);
 }
 
-static enum step_status parse(struct arguments *arguments, int argc, char **argv)
+static enum step_status arguments_parse(struct arguments *arguments, int argc, char **argv)
 {
     enum step_status status = STEP_STATUS_OK;
     bool options_end = false;
@@ -198,7 +198,8 @@ enum step_status arguments_refuse_files(const struct arguments *arguments)
     return STEP_STATUS_OK;
 }
 
-static enum step_status expect(const struct arguments *arguments, size_t least, size_t most)
+static enum step_status arguments_expect(const struct arguments *arguments, size_t least,
+                                         size_t most)
 {
     if (arguments->operand_count < least)
         return arguments_fault(arguments, "too few arguments: %s", arguments->help->operands);
@@ -212,9 +213,9 @@ static enum step_status expect(const struct arguments *arguments, size_t least, 
 
 bool arguments_read(struct arguments *arguments, int argc, char **argv, size_t least, size_t most)
 {
-    arguments->status = parse(arguments, argc, argv);
+    arguments->status = arguments_parse(arguments, argc, argv);
     if (arguments->status == STEP_STATUS_OK && !arguments->help_wanted)
-        arguments->status = expect(arguments, least, most);
+        arguments->status = arguments_expect(arguments, least, most);
     return arguments->status == STEP_STATUS_OK && !arguments->help_wanted;
 }
 
@@ -233,7 +234,7 @@ bool take_text(void *text_target, const char *value, const char **fault)
     return value[0] != '\0';
 }
 
-static void set_number(const struct option_number *target, unsigned value)
+static void arguments_set_number(const struct option_number *target, unsigned value)
 {
     if (target->number_bytes == sizeof(bool))
         *(bool *) target->number = value != 0;
@@ -245,7 +246,7 @@ bool take_set(void *option_number_target, const char *value, const char **fault)
 {
     const struct option_number *target = option_number_target;
     (void) value, (void) fault;
-    set_number(target, target->value);
+    arguments_set_number(target, target->value);
     return true;
 }
 
@@ -272,7 +273,7 @@ bool take_word(void *option_number_target, const char *value, const char **fault
     *fault = words_text(target->words);
     for (unsigned i = 0; target->words[i] != NULL; i++)
         if (value[0] != '\0' && strcmp(target->words[i], value) == 0) {
-            set_number(target, i);
+            arguments_set_number(target, i);
             return true;
         }
     return false;

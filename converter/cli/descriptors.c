@@ -15,7 +15,7 @@ void close_quietly(int file)
 }
 
 /* Moves on by what was written.  Returns false after an error. */
-static bool pass(ssize_t put, const char **at, size_t *length)
+static bool descriptors_pass(ssize_t put, const char **at, size_t *length)
 {
     if (put < 0 && errno == EINTR)
         return true;
@@ -30,7 +30,7 @@ bool output_write_all(int file, const void *data, size_t length)
 {
     const char *at = data;
     while (length > 0)
-        if (!pass(write(file, at, length), &at, &length))
+        if (!descriptors_pass(write(file, at, length), &at, &length))
             return false;
     return true;
 }
@@ -39,7 +39,7 @@ bool output_send_all(int socket, const void *data, size_t length)
 {
     const char *at = data;
     while (length > 0)
-        if (!pass(send(socket, at, length, MSG_NOSIGNAL), &at, &length))
+        if (!descriptors_pass(send(socket, at, length, MSG_NOSIGNAL), &at, &length))
             return false;
     return true;
 }

@@ -19,7 +19,7 @@ size_t frame_place_text(struct frame_place place, char *out, size_t out_size)
     return (size_t) length;
 }
 
-static size_t append(char *out, size_t used, size_t out_size, struct step_bytes text)
+static size_t stack_text_append(char *out, size_t used, size_t out_size, struct step_bytes text)
 {
     size_t room = out_size - used - 1;
     size_t length = text.length < room ? text.length : room;
@@ -33,18 +33,18 @@ size_t frame_text(struct step_bytes class_name, struct step_bytes method, struct
                   char *out, size_t out_size)
 {
     char text[24];
-    size_t used = append(out, 0, out_size, class_name);
+    size_t used = stack_text_append(out, 0, out_size, class_name);
     if (used > 0)
-        used = append(out, used, out_size, step_text("."));
-    used = append(out, used, out_size, method);
+        used = stack_text_append(out, used, out_size, step_text("."));
+    used = stack_text_append(out, used, out_size, method);
     bool has_file = place.file.length > 0 && place.line != 0;
     if (has_file) {
-        used = append(out, used, out_size, step_text("("));
-        used = append(out, used, out_size, place.file);
+        used = stack_text_append(out, used, out_size, step_text("("));
+        used = stack_text_append(out, used, out_size, place.file);
     }
     frame_place_text(place, text, sizeof text);
-    used = append(out, used, out_size, step_text(text));
-    return has_file ? append(out, used, out_size, step_text(")")) : used;
+    used = stack_text_append(out, used, out_size, step_text(text));
+    return has_file ? stack_text_append(out, used, out_size, step_text(")")) : used;
 }
 
 void stack_text_parts(struct stack_text stack, void (*put)(struct step_bytes part, void *user),

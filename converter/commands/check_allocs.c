@@ -49,7 +49,7 @@ static void deny_numbers(void)
     check.numbers_overlaps = 0;
 }
 
-static bool take_alloc(const struct hatf_record *record, uint64_t number)
+static bool check_allocs_take(const struct hatf_record *record, uint64_t number)
 {
     bool are_numbers = address_numbers_put(&check.numbers, record);
     const struct address_block *other =
@@ -66,7 +66,7 @@ static bool take_alloc(const struct hatf_record *record, uint64_t number)
                                                                 .record = number});
 }
 
-static void take_free(const struct hatf_record *record)
+static void check_allocs_take_free(const struct hatf_record *record)
 {
     const struct address_block *block = address_map_find(&check.live, record->address);
     if (block != NULL && block->heap != record->heap)
@@ -85,7 +85,7 @@ static void take_free(const struct hatf_record *record)
 }
 
 /* A block resized in place must not grow over other blocks. */
-static void resize(const struct hatf_record *record, struct address_block *block)
+static void check_allocs_resize(const struct hatf_record *record, struct address_block *block)
 {
     const struct address_block *other = address_map_overgrown(&check.live, block, record->size);
     if (other != NULL && address_numbers_hold(&check.numbers))
@@ -95,7 +95,7 @@ static void resize(const struct hatf_record *record, struct address_block *block
     address_map_resize(&check.live, block, record->size);
 }
 
-static void take_realloc(const struct hatf_record *record)
+static void check_allocs_take_realloc(const struct hatf_record *record)
 {
     struct address_block *block = address_map_find(&check.live, record->address);
     if (record->tag == HATF_REALLOC_ALLOC) {
@@ -118,7 +118,7 @@ static void take_realloc(const struct hatf_record *record)
                            "a realloc in place goes from address %" PRIu64 " to %" PRIu64,
                            record->address, record->new_address);
     else
-        resize(record, block);
+        check_allocs_resize(record, block);
 }
 
 /* Adds a record of any tag; `number` is its position in the trace.  Returns false if memory runs
@@ -129,15 +129,15 @@ static bool alloc_check_put(const struct hatf_record *record, uint64_t number)
         return false;
     switch (record->tag) {
     case HATF_ALLOC:
-        return take_alloc(record, number);
+        return check_allocs_take(record, number);
     case HATF_FREE:
-        take_free(record);
+        check_allocs_take_free(record);
         return true;
     case HATF_REALLOC_NO_ALLOC:
     case HATF_REALLOC_ALLOC_FREE:
     case HATF_REALLOC_ALLOC:
     case HATF_REALLOC_FREE:
-        take_realloc(record);
+        check_allocs_take_realloc(record);
         return true;
     case HATF_DESTROY_HEAP:
         address_map_remove_heap(&check.live, record->heap);
@@ -188,7 +188,7 @@ static enum step_status visit_record(void *user, const struct hatf_record *recor
                : no_memory(error);
 }
 
-static void print_verdict(struct check_run *run, bool is_damaged)
+static void check_allocs_print_verdict(struct check_run *run, bool is_damaged)
 {
     check.is_finished = true;
     if (!is_damaged)
@@ -233,8 +233,8 @@ enum step_status check_allocs(struct check_run *run)
     run->rule_end = ALLOC_RULE_COUNT;
     run->rule_text = rule_text;
     alloc_rules_init(&check.rules, print_breach, NULL);
-    enum step_status status =
-        check_run_judge(run, input_each_alloc(run->input, visit_record, NULL), print_verdict);
+    enum step_status status = check_run_judge(run, input_each_alloc(run->input, visit_record, NULL),
+                                              check_allocs_print_verdict);
     address_map_reset(&check.live);
     alloc_rules_reset(&check.rules);
     return status;

@@ -54,7 +54,7 @@ static void check_event(const struct reference_check *checking, const struct gra
     }
 }
 
-static bool take_event(void *user, const struct graph_event *event)
+static bool check_events_take(void *user, const struct graph_event *event)
 {
     struct reference_check *checking = user;
     check_event(checking, event);
@@ -69,7 +69,8 @@ static enum step_status check_references(const char *path, struct check_rules *r
                                          struct step_error *error)
 {
     struct reference_check checking = {.rules = rules};
-    enum step_status status = graph_walk(&checking.walk, path, false, take_event, &checking, error);
+    enum step_status status =
+        graph_walk(&checking.walk, path, false, check_events_take, &checking, error);
     graph_walk_reset(&checking.walk);
     return status == STEP_STATUS_FORMAT ? STEP_STATUS_OK : status; /* there are no objects */
 }
@@ -104,8 +105,8 @@ static void print_breach(void *user, const struct check_breach *breach)
     putchar('\n');
 }
 
-static enum step_status visit(void *user, const struct trace_event *events, size_t count,
-                              struct step_error *error)
+static enum step_status check_events_visit(void *user, const struct trace_event *events,
+                                           size_t count, struct step_error *error)
 {
     (void) user;
     for (size_t i = 0; i < count; i++)
@@ -164,7 +165,7 @@ static void put_verdict(struct check_run *run, bool is_damaged)
     check_run_put_rules(run);
 }
 
-static void print_verdict(struct check_run *run, bool is_damaged)
+static void check_events_print_verdict(struct check_run *run, bool is_damaged)
 {
     uint64_t count = check_run_breach_count(run);
     uint64_t events = check.rules.event_count - 1;
@@ -208,7 +209,7 @@ static bool traces_all_objects(const struct event_source *source)
 }
 
 /* Checks references if all the objects to which they may refer are traced. */
-static enum step_status read_references(const struct input *input)
+static enum step_status check_events_read_references(const struct input *input)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct trace_summary summary = trace_summary_of(&input->source->about);
@@ -231,17 +232,17 @@ static enum step_status count_not_probed(void *user, const struct trace_fact *fa
     return STEP_STATUS_OK;
 }
 
-static enum step_status read_events(struct input *input)
+static enum step_status check_events_read(struct input *input)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = input_each(input, visit, NULL);
+    enum step_status status = input_each(input, check_events_visit, NULL);
     if (status != STEP_STATUS_OK)
         return status;
     status = event_source_facts(input->source, count_not_probed, NULL, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
     check_rules_finish(&check.rules);
-    return read_references(input);
+    return check_events_read_references(input);
 }
 
 enum step_status check_events(struct check_run *run)
@@ -262,7 +263,8 @@ enum step_status check_events(struct check_run *run)
     run->rule_text = check_rule_text;
     run->has_numbers = true;
     run->incomplete = event_source_property(source, TRACE_INCOMPLETE);
-    enum step_status status = check_run_judge(run, read_events(run->input), print_verdict);
+    enum step_status status =
+        check_run_judge(run, check_events_read(run->input), check_events_print_verdict);
     if (status == STEP_STATUS_OK && ends_before_program())
         status = STEP_STATUS_CUT;
     check_rules_reset(&check.rules);

@@ -15,7 +15,7 @@
 #include "steptrace/packed.h"
 
 /* The file may be intact up to there. */
-static bool is_damage(enum step_status status)
+static bool heap_of_dump_is_damage(enum step_status status)
 {
     return status == STEP_STATUS_CUT || status == STEP_STATUS_CORRUPT ||
            status == STEP_STATUS_LIMIT;
@@ -28,11 +28,11 @@ enum step_status heap_of_dump_open(struct heap_of_dump *import, const char *path
     if (status != STEP_STATUS_OK)
         return report_error(&import->error);
     status = memory_infra_open(&import->infra, import->seekable.path, &import->error);
-    if (is_damage(status))
+    if (heap_of_dump_is_damage(status))
         import->damage = status;
     else if (status != STEP_STATUS_OK)
         report_error(&import->error);
-    return is_damage(status)              ? STEP_STATUS_OK
+    return heap_of_dump_is_damage(status) ? STEP_STATUS_OK
            : status == STEP_STATUS_FORMAT ? STEP_STATUS_CORRUPT
                                           : status;
 }
@@ -65,7 +65,8 @@ static enum step_status each(struct heap_of_dump *import, const char *heap,
                              memory_infra_receive receive, void *user, struct step_error *error)
 {
     enum step_status status = memory_infra_each(&import->infra, heap, receive, user, error);
-    return import->damage != STEP_STATUS_OK && is_damage(status) ? STEP_STATUS_OK : status;
+    return import->damage != STEP_STATUS_OK && heap_of_dump_is_damage(status) ? STEP_STATUS_OK
+                                                                              : status;
 }
 
 struct chooser {
@@ -93,8 +94,8 @@ static bool is_better(const struct heap_moment *moment, const struct memory_infr
     }
 }
 
-static enum step_status choose(void *user, const struct memory_infra_dump *given,
-                               struct step_error *error)
+static enum step_status heap_of_dump_choose(void *user, const struct memory_infra_dump *given,
+                                            struct step_error *error)
 {
     struct chooser *chooser = user;
     struct memory_infra_dump dump = *given;
@@ -129,7 +130,7 @@ enum step_status heap_of_dump_moments(struct heap_of_dump *import, const char *h
 {
     struct chooser chooser = {import, by_class, moments, moment_count, snapshots};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = each(import, heap, choose, &chooser, &error);
+    enum step_status status = each(import, heap, heap_of_dump_choose, &chooser, &error);
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
@@ -138,8 +139,8 @@ struct copier {
     struct heap_writer *writer;
 };
 
-static enum step_status copy(void *user, const struct memory_infra_dump *given,
-                             struct step_error *error)
+static enum step_status heap_of_dump_copy(void *user, const struct memory_infra_dump *given,
+                                          struct step_error *error)
 {
     struct copier *copier = user;
     struct memory_infra_dump dump = *given;
@@ -162,8 +163,8 @@ static enum step_status put_dumps(struct heap_of_dump *import, struct heap_write
     struct heap_snapshot snapshot = {.rows = NULL};
     struct chooser chooser = {import, false, &options->at, 1, &snapshot};
     if (writer->operations->takes_series && !options->has_moment)
-        return each(import, NULL, copy, &copier, error);
-    enum step_status status = each(import, NULL, choose, &chooser, error);
+        return each(import, NULL, heap_of_dump_copy, &copier, error);
+    enum step_status status = each(import, NULL, heap_of_dump_choose, &chooser, error);
     if (status == STEP_STATUS_OK)
         status = snapshot.rows == NULL
                      ? step_error_set(error, STEP_STATUS_NOT_FOUND, import->infra.path,
@@ -173,8 +174,10 @@ static enum step_status put_dumps(struct heap_of_dump *import, struct heap_write
     return status;
 }
 
-static enum step_status write_all(struct heap_of_dump *import, struct output_file *file,
-                                  const struct format_job *job, struct step_error *error)
+static enum step_status heap_of_dump_write_all(struct heap_of_dump *import,
+                                               struct output_file *file,
+                                               const struct format_job *job,
+                                               struct step_error *error)
 {
     struct step_output to = output_file_as_output(file);
     struct step_packed_output *packed = NULL;
@@ -213,7 +216,7 @@ enum step_status heap_of_dump_convert(const struct format_job *job)
     if (status == STEP_STATUS_OK) {
         status = output_file_open(&file, job->output, &error);
         if (status == STEP_STATUS_OK)
-            status = write_all(&import, &file, job, &error);
+            status = heap_of_dump_write_all(&import, &file, job, &error);
         if (status != STEP_STATUS_OK)
             report_error(&error);
         status = heap_of_dump_report_damage(&import, status);

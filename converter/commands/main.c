@@ -44,7 +44,7 @@ static enum step_status unknown_verb(const char *name)
     return STEP_STATUS_INVALID;
 }
 
-static enum step_status run(int argc, char **argv)
+static enum step_status main_run(int argc, char **argv)
 {
     if (argc < 2) {
         verb_help(0, NULL);
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_DFL); /* end silently if the reader of the output has gone */
     output_signals_catch();
     sampled_traces_tell();
-    enum step_status status = run(argc, argv);
+    enum step_status status = main_run(argc, argv);
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == STEP_STATUS_OK) {
         report_line("standard output: %s", strerror(errno));
         status = STEP_STATUS_IO;

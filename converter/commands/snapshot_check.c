@@ -66,7 +66,8 @@ static int by_differences(const void *left, const void *right)
 }
 
 /* Collects the places that differ; with `places` NULL, only counts them. */
-static size_t gather(const struct id_table *table, bool is_field, struct place *places)
+static size_t snapshot_check_gather(const struct id_table *table, bool is_field,
+                                    struct place *places)
 {
     size_t count = 0;
     const struct edge_counts *counts;
@@ -82,19 +83,19 @@ static size_t gather(const struct id_table *table, bool is_field, struct place *
 
 static struct place *sorted_places(const struct snapshot_result *result, size_t *count)
 {
-    size_t fields = gather(&result->fields, true, NULL);
-    *count = fields + gather(&result->elements, false, NULL);
+    size_t fields = snapshot_check_gather(&result->fields, true, NULL);
+    *count = fields + snapshot_check_gather(&result->elements, false, NULL);
     struct place *places = malloc((*count + 1) * sizeof *places);
     if (places == NULL)
         return NULL;
-    gather(&result->fields, true, places);
-    gather(&result->elements, false, places + fields);
+    snapshot_check_gather(&result->fields, true, places);
+    snapshot_check_gather(&result->elements, false, places + fields);
     qsort(places, *count, sizeof *places, by_differences);
     return places;
 }
 
-static void name_place(const struct graph_source *source, const struct place *place,
-                       struct keeper_name *name)
+static void snapshot_check_name_place(const struct graph_source *source, const struct place *place,
+                                      struct keeper_name *name)
 {
     if (place->is_field)
         keeper_name_field(source, place->id, name);
@@ -126,7 +127,7 @@ static void put_result(const struct snapshot_printer *printer, const struct grap
     json_begin_array(json, "places");
     for (size_t i = 0; i < count && i < printer->limit; i++) {
         json_begin_object(json, NULL);
-        name_place(source, &places[i], &name);
+        snapshot_check_name_place(source, &places[i], &name);
         json_text(json, places[i].is_field ? "field" : "elements_of", name.text);
         put_counts(json, places[i].counts);
         json_end_object(json);
@@ -162,7 +163,7 @@ static void print_result(const struct snapshot_printer *printer, const struct gr
         const struct edge_counts *counts = places[i].counts;
         printf("%10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "  ", counts->found,
                counts->missing, counts->other, counts->surplus);
-        name_place(source, &places[i], &name);
+        snapshot_check_name_place(source, &places[i], &name);
         print_shown_text(name.text, stdout);
         putchar('\n');
     }
@@ -170,8 +171,9 @@ static void print_result(const struct snapshot_printer *printer, const struct gr
         printf("... and %zu more (--limit=N prints more)\n", count - (size_t) printer->limit);
 }
 
-static void print(struct snapshot_printer *printer, const struct graph_source *source,
-                  const struct snapshot_result *result)
+static void snapshot_check_print(struct snapshot_printer *printer,
+                                 const struct graph_source *source,
+                                 const struct snapshot_result *result)
 {
     size_t count;
     struct place *places = sorted_places(result, &count);
@@ -215,7 +217,8 @@ static uint32_t holder_of(const struct object_graph *graph, uint64_t object)
     return object != 0 ? object_graph_find(graph, object) : GRAPH_STATICS;
 }
 
-static struct edge_counts *place_of(struct snapshot_check *check, uint32_t holder, uint32_t key)
+static struct edge_counts *snapshot_check_place_of(struct snapshot_check *check, uint32_t holder,
+                                                   uint32_t key)
 {
     return edge_key_is_index(key) ? id_table_get(&check->result.elements,
                                                  check->walk.replay.graph.objects[holder].class_id)
@@ -228,7 +231,7 @@ static void reset_result(struct snapshot_result *result)
     id_table_reset(&result->elements);
 }
 
-static void begin(struct snapshot_check *check, const struct graph_event *event)
+static void snapshot_check_begin(struct snapshot_check *check, const struct graph_event *event)
 {
     struct object_graph *graph = &check->walk.replay.graph;
     for (uint32_t i = 0; i < graph->node_count; i++)
@@ -242,7 +245,7 @@ static void begin(struct snapshot_check *check, const struct graph_event *event)
     id_table_init(&check->result.elements, sizeof(struct edge_counts));
 }
 
-static uint32_t reach(struct snapshot_check *check, uint64_t object, unsigned mark)
+static uint32_t snapshot_check_reach(struct snapshot_check *check, uint64_t object, unsigned mark)
 {
     struct object_graph *graph = &check->walk.replay.graph;
     uint32_t node = object != 0 ? object_graph_find(graph, object) : 0;
@@ -261,7 +264,7 @@ static bool keep_edge(struct snapshot_check *check, const struct graph_event *ev
     return true;
 }
 
-static uint32_t key_of(struct snapshot_check *check, const struct graph_event *event)
+static uint32_t snapshot_check_key_of(struct snapshot_check *check, const struct graph_event *event)
 {
     uint64_t number = event->number;
     if (event->kind == GRAPH_HAS_ELEMENT)
@@ -274,18 +277,19 @@ static uint32_t key_of(struct snapshot_check *check, const struct graph_event *e
 }
 
 /* Looks up a reference of the snapshot in the replayed graph. */
-static bool compare(struct snapshot_check *check, const struct graph_event *event)
+static bool snapshot_check_compare(struct snapshot_check *check, const struct graph_event *event)
 {
     struct object_graph *graph = &check->walk.replay.graph;
-    uint32_t target = reach(check, event->target, event->target != event->object ? REFERRED : 0);
+    uint32_t target =
+        snapshot_check_reach(check, event->target, event->target != event->object ? REFERRED : 0);
     uint32_t before;
     uint32_t holder = holder_of(graph, event->object);
-    uint32_t key = key_of(check, event);
+    uint32_t key = snapshot_check_key_of(check, event);
     if (target == 0 || holder == 0 || key == UINT32_MAX) {
         check->result.unknown++;
         return true;
     }
-    struct edge_counts *place = place_of(check, holder, key);
+    struct edge_counts *place = snapshot_check_place_of(check, holder, key);
     uint32_t replayed = edge_list_get(&graph->nodes[holder].edges, key);
     if (place == NULL || !keep_edge(check, event, key, replayed, target))
         return false;
@@ -304,7 +308,7 @@ static bool count_rest(struct snapshot_check *check, uint32_t node)
     for (size_t i = 0; i < slots; i++) {
         if (edges[i].target == 0 || edge_key_is_other(edges[i].key))
             continue;
-        struct edge_counts *place = place_of(check, node, edges[i].key);
+        struct edge_counts *place = snapshot_check_place_of(check, node, edges[i].key);
         if (place == NULL)
             return false;
         place->surplus++;
@@ -313,7 +317,7 @@ static bool count_rest(struct snapshot_check *check, uint32_t node)
     return true;
 }
 
-static void add_up(struct snapshot_result *result, const struct id_table *places)
+static void snapshot_check_add_up(struct snapshot_result *result, const struct id_table *places)
 {
     const struct edge_counts *place;
     for (uint32_t id = 0; (place = id_table_next(places, &id)) != NULL; id++) {
@@ -344,8 +348,8 @@ static void count_constants(struct snapshot_check *check)
         check->result.constants++;
         if (!edge->other)
             continue;
-        struct edge_counts *place =
-            place_of(check, holder_of(&check->walk.replay.graph, edge->holder), edge->key);
+        struct edge_counts *place = snapshot_check_place_of(
+            check, holder_of(&check->walk.replay.graph, edge->holder), edge->key);
         place->other--;
         place->missing++;
     }
@@ -366,7 +370,7 @@ static bool take_edges(struct snapshot_check *check)
     return true;
 }
 
-static bool end(struct snapshot_check *check, bool is_complete, uint64_t unknown)
+static bool snapshot_check_end(struct snapshot_check *check, bool is_complete, uint64_t unknown)
 {
     struct object_graph *graph = &check->walk.replay.graph;
     bool done = true;
@@ -378,11 +382,11 @@ static bool end(struct snapshot_check *check, bool is_complete, uint64_t unknown
     check->result.is_complete = is_complete;
     check->result.unknown += unknown;
     count_constants(check);
-    add_up(&check->result, &check->result.fields);
-    add_up(&check->result, &check->result.elements);
+    snapshot_check_add_up(&check->result, &check->result.fields);
+    snapshot_check_add_up(&check->result, &check->result.elements);
     done = done && take_edges(check);
     if (done)
-        print(check->printer, &check->walk.source, &check->result);
+        snapshot_check_print(check->printer, &check->walk.source, &check->result);
     reset_result(&check->result);
     return done;
 }
@@ -397,32 +401,32 @@ static bool take_of_snapshot(struct snapshot_check *check, const struct graph_ev
 {
     switch ((enum graph_event_kind) event->kind) {
     case GRAPH_ROOT:
-        reach(check, event->target, is_of_vm(event->number) ? SYSTEM_ROOT : 0);
+        snapshot_check_reach(check, event->target, is_of_vm(event->number) ? SYSTEM_ROOT : 0);
         return true;
     case GRAPH_HAS_FIELD:
     case GRAPH_HAS_ELEMENT:
-        return compare(check, event);
+        return snapshot_check_compare(check, event);
     case GRAPH_HAS_OTHER:
-        reach(check, event->target, REFERRED);
+        snapshot_check_reach(check, event->target, REFERRED);
         return true;
     case GRAPH_SNAPSHOT_END:
-        return end(check, true, event->amount);
+        return snapshot_check_end(check, true, event->amount);
     default:
         return graph_replay_put(&check->walk.replay, event);
     }
 }
 
-static bool take(void *user, const struct graph_event *event)
+static bool snapshot_check_take(void *user, const struct graph_event *event)
 {
     struct snapshot_check *check = user;
     if (event->kind == GRAPH_FREE || event->kind == GRAPH_DEATH) {
         graph_replay_free(&check->walk.replay, event->object);
         return true;
     }
-    if (event->kind == GRAPH_SNAPSHOT && check->compares && !end(check, false, 0))
+    if (event->kind == GRAPH_SNAPSHOT && check->compares && !snapshot_check_end(check, false, 0))
         return false;
     if (event->kind == GRAPH_SNAPSHOT && event->amount == 0) {
-        begin(check, event);
+        snapshot_check_begin(check, event);
         return true;
     }
     return check->compares ? take_of_snapshot(check, event)
@@ -469,8 +473,9 @@ void graph_walk_reset(struct graph_walk *walk)
 static enum step_status snapshots_check(struct snapshot_printer *printer, struct step_error *error)
 {
     struct snapshot_check check = {.printer = printer};
-    enum step_status status = graph_walk(&check.walk, printer->path, true, take, &check, error);
-    if (status == STEP_STATUS_OK && check.compares && !end(&check, false, 0))
+    enum step_status status =
+        graph_walk(&check.walk, printer->path, true, snapshot_check_take, &check, error);
+    if (status == STEP_STATUS_OK && check.compares && !snapshot_check_end(&check, false, 0))
         status = no_memory(error);
     if (check.compares)
         reset_result(&check.result);

@@ -176,7 +176,8 @@ static void prepare_calls(struct conversion *conversion)
         selected->kinds &= ~TRACE_KIND_BIT(EVENT_OBJECT_ALLOC);
 }
 
-static enum step_status prepare(const struct arguments *arguments, struct conversion *conversion)
+static enum step_status verb_convert_prepare(const struct arguments *arguments,
+                                             struct conversion *conversion)
 {
     bool takes_all = event_selection_is_all(&conversion->selected);
     switch (conversion->job.format->needs) {
@@ -200,8 +201,8 @@ static enum step_status prepare(const struct arguments *arguments, struct conver
     }
 }
 
-static enum step_status parse(struct conversion *conversion, struct arguments *arguments, int argc,
-                              char **argv)
+static enum step_status verb_convert_parse(struct conversion *conversion,
+                                           struct arguments *arguments, int argc, char **argv)
 {
     const struct option_row first[] = {
         {"output", 'o', "OUT", "the file to write", take_text, &conversion->job.output},
@@ -231,7 +232,7 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     enum step_status status = find_output_format(arguments, conversion);
     for (size_t i = FIRST; status == STEP_STATUS_OK && i < count; i++)
         status = check_owner(arguments, i, owners[i], conversion->job.format);
-    return status == STEP_STATUS_OK ? prepare(arguments, conversion) : status;
+    return status == STEP_STATUS_OK ? verb_convert_prepare(arguments, conversion) : status;
 }
 
 /* Converts a trace with another DTD, or the records of any trace to JSON lines or a table. */
@@ -363,7 +364,7 @@ enum step_status verb_convert(int argc, char **argv)
     event_selection_init(&conversion.of_heap);
     conversion.job.selected = &conversion.selected;
     conversion.job.settings = &conversion.settings;
-    enum step_status status = parse(&conversion, &arguments, argc, argv);
+    enum step_status status = verb_convert_parse(&conversion, &arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
     if (conversion.as_json && strcmp(conversion.job.output, "-") == 0)

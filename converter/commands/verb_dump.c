@@ -16,7 +16,7 @@ static const struct verb_help help = {
     "in the trace; --record does the same for any trace.\n"};
 
 /* Prints the lines of the text format or, for a heap trace, of HATF. */
-static enum step_status print(struct input *input)
+static enum step_status verb_dump_print(struct input *input)
 {
     struct format_settings settings = {.count = 0};
     bool *is_shown = format_settings_set(&settings, &shown_options);
@@ -88,7 +88,7 @@ static enum step_status dump_events(const struct arguments *arguments,
         status = dump_records(arguments, input.source->path, records);
         break;
     default:
-        status = print(&input);
+        status = verb_dump_print(&input);
         damage = input_report_damage(&input);
     }
     input_close(&input);

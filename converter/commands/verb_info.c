@@ -35,14 +35,14 @@ static void print_value(const char *value)
     putchar('\n');
 }
 
-static void print_row(const char *label, uint64_t value)
+static void verb_info_print_row(const char *label, uint64_t value)
 {
     print_label(label);
     printf("%s\n", quantity_of_count(value).text);
 }
 
 /* A row without a label, for a record type. */
-static void print_type(uint64_t count, const char *name)
+static void verb_info_print_type(uint64_t count, const char *name)
 {
     printf("  %18s  ", quantity_of_count(count).text);
     print_value(name);
@@ -177,7 +177,7 @@ static bool add_block(struct alloc_facts *facts, const struct hatf_record *recor
                                                                  .heap = record->heap});
 }
 
-static bool follow(struct alloc_facts *facts, const struct hatf_record *record)
+static bool verb_info_follow(struct alloc_facts *facts, const struct hatf_record *record)
 {
     bool ok = true;
     if (record->tag == HATF_ALLOC) {
@@ -197,7 +197,8 @@ static bool follow(struct alloc_facts *facts, const struct hatf_record *record)
     return ok;
 }
 
-static enum step_status take(void *user, const struct hatf_record *record, struct step_error *error)
+static enum step_status verb_info_take(void *user, const struct hatf_record *record,
+                                       struct step_error *error)
 {
     struct alloc_facts *facts = user;
     facts->tags[record->tag]++;
@@ -207,7 +208,7 @@ static enum step_status take(void *user, const struct hatf_record *record, struc
         facts->first_ns = record->time;
     if (record->time > facts->last_ns)
         facts->last_ns = record->time;
-    bool ok = follow(facts, record) && count_name(&facts->threads, record->thread) &&
+    bool ok = verb_info_follow(facts, record) && count_name(&facts->threads, record->thread) &&
               (!hatf_tag_has(record->tag, HATF_HEAP) || count_name(&facts->heaps, record->heap));
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
@@ -217,18 +218,18 @@ static void allocs_print_text(const struct alloc_facts *facts, const struct inpu
 {
     print_trace(path, summary, facts->record_count, "a record");
     print_state(input->source, summary);
-    print_row("records", facts->record_count);
+    verb_info_print_row("records", facts->record_count);
     for (unsigned tag = 0; tag < HATF_COMMENT; tag++)
         if (facts->tags[tag] > 0)
             printf("  %-18s %15s\n", hatf_tag_name((enum hatf_tag) tag),
                    quantity_of_count(facts->tags[tag]).text);
-    print_row("comments", facts->tags[HATF_COMMENT]);
-    print_row("threads", facts->threads.count);
-    print_row("heaps", facts->heaps.count);
+    verb_info_print_row("comments", facts->tags[HATF_COMMENT]);
+    verb_info_print_row("threads", facts->threads.count);
+    verb_info_print_row("heaps", facts->heaps.count);
     print_times(facts->first_ns, facts->last_ns);
-    print_row("bytes", facts->bytes);
-    print_row("most objects", facts->most_objects);
-    print_row("most bytes", facts->most_bytes);
+    verb_info_print_row("bytes", facts->bytes);
+    verb_info_print_row("most objects", facts->most_objects);
+    verb_info_print_row("most bytes", facts->most_bytes);
     if (facts->tags[HATF_ALLOC] > 0)
         printf("%-14s %.1f bytes\n", "mean size",
                (double) facts->bytes / (double) facts->tags[HATF_ALLOC]);
@@ -261,7 +262,7 @@ static void allocs_print_json(const struct alloc_facts *facts, const struct inpu
 static enum step_status info_allocs(struct input *input, const char *path, bool json)
 {
     struct alloc_facts facts = {.record_count = 0};
-    enum step_status status = input_each_alloc(input, take, &facts);
+    enum step_status status = input_each_alloc(input, verb_info_take, &facts);
     if (status == STEP_STATUS_OK) {
         struct trace_summary summary = trace_summary_of(&input->allocs->about);
         if (json)
@@ -326,7 +327,7 @@ static void count_marked(struct info *info)
             info->event_count += info->inventory.records[i];
 }
 
-static enum step_status gather(struct info *info, struct input *input)
+static enum step_status verb_info_gather(struct info *info, struct input *input)
 {
     const struct event_source *source = input->source;
     enum step_status status;
@@ -359,7 +360,7 @@ static void print_kinds(const struct info *info)
         "VM start",          "VM init",     "VM death",     "class load",
         "object allocation", "object free", "thread start", "thread end",
         "method entry",      "method exit", "frame popped"};
-    print_row("events", info->event_count);
+    verb_info_print_row("events", info->event_count);
     for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
         if (info->inventory.kinds[i] > 0)
             printf("  %s %15s  %s\n", step_text_kind_name((enum step_text_kind) i),
@@ -370,10 +371,10 @@ static void print_kinds(const struct info *info)
 static void print_types(const struct info *info)
 {
     const struct step_definition *definition = info->inventory.definition;
-    print_row("events", info->event_count);
+    verb_info_print_row("events", info->event_count);
     for (size_t i = 0; i < definition->record_count; i++)
         if (info->inventory.records[i] > 0)
-            print_type(info->inventory.records[i], definition->records[i].name);
+            verb_info_print_type(info->inventory.records[i], definition->records[i].name);
 }
 
 /* Prints record types that are not StepTrace events. */
@@ -386,11 +387,11 @@ static void print_others(const struct info *info)
         all += info->inventory.records[i];
     if (all <= known)
         return;
-    print_row("other records", all - known);
+    verb_info_print_row("other records", all - known);
     for (size_t i = 0; i < definition->record_count && !event_source_is_of_records(info->source);
          i++)
         if (info->inventory.records[i] > 0 && !info->inventory.is_event[i])
-            print_type(info->inventory.records[i], definition->records[i].name);
+            verb_info_print_type(info->inventory.records[i], definition->records[i].name);
 }
 
 static enum step_status print_not_probed(void *user, const struct trace_fact *fact)
@@ -430,16 +431,16 @@ static enum step_status print_gaps(const struct info *info)
     return status;
 }
 
-static void print_numbers(const struct info *info)
+static void verb_info_print_numbers(const struct info *info)
 {
     const struct trace_inventory *inventory = &info->inventory;
     bool is_of_program = !event_source_is_of_records(info->source);
     if (is_of_program)
-        print_row("classes", inventory->classes);
+        verb_info_print_row("classes", inventory->classes);
     if (inventory->methods > 0)
-        print_row("methods", inventory->methods);
+        verb_info_print_row("methods", inventory->methods);
     if (is_of_program)
-        print_row("threads", inventory->threads);
+        verb_info_print_row("threads", inventory->threads);
     if (event_source_has_times(info->source)) {
         print_times(inventory->first_ns, inventory->last_ns);
     } else {
@@ -454,7 +455,7 @@ static void print_numbers(const struct info *info)
     }
 }
 
-static void print_text(const struct info *info, const char *path)
+static void verb_info_print_text(const struct info *info, const char *path)
 {
     print_trace(path, &info->summary, info->event_count, info->event_count > 0 ? "an event" : NULL);
     print_state(info->source, &info->summary);
@@ -463,13 +464,13 @@ static void print_text(const struct info *info, const char *path)
     else
         print_kinds(info);
     print_others(info);
-    print_numbers(info);
+    verb_info_print_numbers(info);
     print_properties(info->source);
 }
 
 /* ---- as JSON ---- */
 
-static void put_records(struct json_output *json, const struct trace_inventory *inventory)
+static void verb_info_put_records(struct json_output *json, const struct trace_inventory *inventory)
 {
     if (inventory->definition == NULL)
         return;
@@ -497,7 +498,7 @@ static enum step_status put_not_probed(void *user, const struct trace_fact *fact
     return STEP_STATUS_OK;
 }
 
-static enum step_status print_json(const struct info *info, const char *path)
+static enum step_status verb_info_print_json(const struct info *info, const char *path)
 {
     const struct trace_inventory *inventory = &info->inventory;
     struct json_output json;
@@ -508,7 +509,7 @@ static enum step_status print_json(const struct info *info, const char *path)
     for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
         json_number(&json, step_text_kind_name((enum step_text_kind) i), inventory->kinds[i]);
     json_end_object(&json);
-    put_records(&json, inventory);
+    verb_info_put_records(&json, inventory);
     json_number(&json, "classes", inventory->classes);
     json_number(&json, "methods", inventory->methods);
     json_number(&json, "threads", inventory->threads);
@@ -525,8 +526,8 @@ static enum step_status print_json(const struct info *info, const char *path)
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
-static enum step_status run(const char *path, const struct trace_format *from,
-                            const struct event_selection *selected, bool json)
+static enum step_status verb_info_run(const char *path, const struct trace_format *from,
+                                      const struct event_selection *selected, bool json)
 {
     struct input input;
     struct info info = {.event_count = 0};
@@ -543,13 +544,13 @@ static enum step_status run(const char *path, const struct trace_format *from,
         input_close(&input);
         return status;
     default:
-        status = gather(&info, &input);
+        status = verb_info_gather(&info, &input);
     }
     if (status == STEP_STATUS_OK) {
         if (json)
-            status = print_json(&info, path);
+            status = verb_info_print_json(&info, path);
         else
-            print_text(&info, path);
+            verb_info_print_text(&info, path);
         if (!json)
             status = print_gaps(&info);
         enum step_status damage = input_report_damage(&input);
@@ -584,5 +585,5 @@ enum step_status verb_info(int argc, char **argv)
         return metatf_records_print_dtd(arguments.operands[0], selected.dtd_path);
     if (definition)
         return record_dump_definition(arguments.operands[0]);
-    return run(arguments.operands[0], from, &selected, json);
+    return verb_info_run(arguments.operands[0], from, &selected, json);
 }

@@ -177,7 +177,8 @@ static enum step_status pack_records(struct step_reader *reader, const char *out
     return status;
 }
 
-static enum step_status pack(const char *path, const char *output, const struct choice *choice)
+static enum step_status verb_pack_file(const char *path, const char *output,
+                                       const struct choice *choice)
 {
     const struct trace_format *format = trace_format_of(path, choice->from);
     if (format != NULL && format->open_source != NULL && format != &format_step)
@@ -209,7 +210,8 @@ static enum step_status pack_operand(const char *path, const char *output,
     struct seekable_path seekable;
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status = seekable_path_open(&seekable, path, &error);
-    status = status == STEP_STATUS_OK ? pack(seekable.path, output, choice) : report_error(&error);
+    status = status == STEP_STATUS_OK ? verb_pack_file(seekable.path, output, choice)
+                                      : report_error(&error);
     seekable_path_close(&seekable);
     return status;
 }

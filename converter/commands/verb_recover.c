@@ -51,7 +51,8 @@ struct copying {
     uint64_t records;
 };
 
-static enum step_status copy(void *user, struct step_writer *writer, struct step_error *error)
+static enum step_status verb_recover_copy(void *user, struct step_writer *writer,
+                                          struct step_error *error)
 {
     struct copying *copying = user;
     return stepfile_copy(copying->reader, writer, &copying->records, error);
@@ -67,7 +68,7 @@ static enum step_status write_whole(struct step_reader *reader, const char *path
     step_writer_options_init(&options);
     options.definition = step_reader_borrow_definition(reader);
     options.verify = true;
-    if (trace_write(output, &options, copy, &copying, NULL, &error) != STEP_STATUS_OK)
+    if (trace_write(output, &options, verb_recover_copy, &copying, NULL, &error) != STEP_STATUS_OK)
         return report_error(&error);
     if (step_reader_recovered_count(reader) > 0)
         report_line("%s: %" PRIu64 " records, %" PRIu64 " of them from %s" STEP_LIVE_SUFFIX, output,

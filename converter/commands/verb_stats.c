@@ -40,8 +40,8 @@ struct stats_pass {
     void *findings; /* what they are made from; NULL: the trace is not whole, or is sampled */
 };
 
-static enum step_status visit(void *user, const struct trace_event *events, size_t count,
-                              struct step_error *error)
+static enum step_status verb_stats_visit(void *user, const struct trace_event *events, size_t count,
+                                         struct step_error *error)
 {
     struct stats_pass *pass = user;
     if (!statistics_put(&pass->statistics, events, count))
@@ -55,8 +55,8 @@ static enum step_status visit(void *user, const struct trace_event *events, size
 }
 
 /* Evaluates the rules against the measures of the pass and of the baseline. */
-static enum step_status judge(const struct stats_options *options, const char *path,
-                              struct input *input, struct stats_pass *pass)
+static enum step_status verb_stats_judge(const struct stats_options *options, const char *path,
+                                         struct input *input, struct stats_pass *pass)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct trace_set baseline = {.count = 0};
@@ -87,8 +87,8 @@ static enum step_status judge(const struct stats_options *options, const char *p
 }
 
 /* Prints the findings and the numbers. */
-static enum step_status print(const struct stats_options *options, const char *path,
-                              struct stats_pass *pass, struct step_error *error)
+static enum step_status verb_stats_print(const struct stats_options *options, const char *path,
+                                         struct stats_pass *pass, struct step_error *error)
 {
     const char *file = strcmp(path, "-") != 0 ? path : NULL;
     bool has_findings = pass->findings != NULL;
@@ -119,8 +119,8 @@ static bool takes_findings(const struct stats_options *options)
            !options->gates.is_quiet;
 }
 
-static enum step_status add_up(const struct stats_options *options, const char *path,
-                               struct input *input, struct stats_pass *pass)
+static enum step_status verb_stats_add_up(const struct stats_options *options, const char *path,
+                                          struct input *input, struct stats_pass *pass)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct statistics *statistics = &pass->statistics;
@@ -142,7 +142,7 @@ static enum step_status add_up(const struct stats_options *options, const char *
             status = heap_tracker_weigh(&pass->measure.heap, input->source, &error);
         if (status != STEP_STATUS_OK)
             return report_error(&error);
-        status = input_each(input, visit, pass);
+        status = input_each(input, verb_stats_visit, pass);
         if (status != STEP_STATUS_OK)
             return status;
         if (event_selection_is_all(&options->selected))
@@ -150,18 +150,19 @@ static enum step_status add_up(const struct stats_options *options, const char *
         if (status != STEP_STATUS_OK)
             return report_error(&error);
         statistics_finish(statistics);
-        status = print(options, path, pass, &error);
+        status = verb_stats_print(options, path, pass, &error);
         if (status != STEP_STATUS_OK)
             return report_error(&error);
         enum step_status judged =
-            pass->is_measured ? judge(options, path, input, pass) : STEP_STATUS_OK;
+            pass->is_measured ? verb_stats_judge(options, path, input, pass) : STEP_STATUS_OK;
         enum step_status damage = input_report_damage(input);
         return damage != STEP_STATUS_OK ? damage : judged;
     }
     return report_no_memory();
 }
 
-static enum step_status run(struct stats_options *options, const struct arguments *arguments)
+static enum step_status verb_stats_run(struct stats_options *options,
+                                       const struct arguments *arguments)
 {
     const char *path = arguments->operands[0];
     struct input input;
@@ -176,7 +177,7 @@ static enum step_status run(struct stats_options *options, const struct argument
     if (status != STEP_STATUS_OK)
         return status;
     struct stats_pass pass = {.is_measured = false};
-    status = add_up(options, path, &input, &pass);
+    status = verb_stats_add_up(options, path, &input, &pass);
     statistics_reset(&pass.statistics);
     if (pass.is_measured)
         trace_measure_reset(&pass.measure);
@@ -205,7 +206,7 @@ enum step_status verb_stats(int argc, char **argv)
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
     if (arguments_read(&arguments, argc, argv, 1, 1))
-        arguments.status = run(&options, &arguments);
+        arguments.status = verb_stats_run(&options, &arguments);
     gates_reset(&options.gates);
     return arguments.status;
 }

@@ -25,7 +25,7 @@ _Static_assert(STEP_LIVE_VERSION == 2, "a row of `formats`");
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-static void print_text(void)
+static void verb_version_print_text(void)
 {
     printf("steptrace %s\ncommit    %s\nfeatures ", STEPTRACE_VERSION, STEPTRACE_COMMIT);
     for (size_t i = 0; i < LENGTH(features); i++)
@@ -36,7 +36,7 @@ static void print_text(void)
     putchar('\n');
 }
 
-static void print_json(void)
+static void verb_version_print_json(void)
 {
     struct json_output json;
     json_open(&json, stdout);
@@ -65,8 +65,8 @@ enum step_status verb_version(int argc, char **argv)
     if (!arguments_read(&arguments, argc, argv, 0, 0))
         return arguments.status;
     if (as_json)
-        print_json();
+        verb_version_print_json();
     else
-        print_text();
+        verb_version_print_text();
     return STEP_STATUS_OK;
 }

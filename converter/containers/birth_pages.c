@@ -27,7 +27,7 @@ void birth_pages_reset(struct birth_pages *pages)
 }
 
 /* Returns a released page, or a new one. */
-static struct birth_page *make_page(struct birth_pages *pages)
+static struct birth_page *birth_pages_make(struct birth_pages *pages)
 {
     struct birth_page *page = pages->free;
     struct birth_slab *slab = pages->slabs;
@@ -58,9 +58,9 @@ static void give_page(struct birth_pages *pages, struct birth_page *page)
     pages->free = page;
 }
 
-static struct birth_page *add_page(struct birth_pages *pages, uint64_t number)
+static struct birth_page *birth_pages_add(struct birth_pages *pages, uint64_t number)
 {
-    struct birth_page *page = make_page(pages);
+    struct birth_page *page = birth_pages_make(pages);
     if (page == NULL)
         return NULL;
     page->number = number;
@@ -85,7 +85,7 @@ static struct birth_page *find_page(struct birth_pages *pages, uint64_t number)
 static struct birth_page *take_page(struct birth_pages *pages, uint64_t number)
 {
     struct birth_page *page = find_page(pages, number);
-    if (page == NULL && (page = add_page(pages, number)) == NULL)
+    if (page == NULL && (page = birth_pages_add(pages, number)) == NULL)
         return NULL;
     pages->last = page;
     return page;

@@ -50,7 +50,7 @@ bool id_set_has(const struct id_set *set, uint64_t id)
     return has_from(set, 0, id);
 }
 
-static struct id_set_page *make_page(struct id_set *set, unsigned level, uint64_t number)
+static struct id_set_page *id_set_make_page(struct id_set *set, unsigned level, uint64_t number)
 {
     struct id_set_page *page = calloc(1, sizeof *page);
     if (page == NULL)
@@ -69,7 +69,7 @@ static bool add_from(struct id_set *set, unsigned level, uint64_t id)
     for (;; level++) {
         struct id_set_page *page = step_page_map_find(&set->pages[level], id >> ID_SET_PAGE_BITS);
         if (page == NULL)
-            page = make_page(set, level, id >> ID_SET_PAGE_BITS);
+            page = id_set_make_page(set, level, id >> ID_SET_PAGE_BITS);
         if (page == NULL)
             return false;
         uint64_t bit = id & (PAGE_BITS - 1);

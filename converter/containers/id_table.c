@@ -93,7 +93,7 @@ static bool put_far(struct id_table *table, uint32_t page, void *entries)
     return true;
 }
 
-static int by_number(const void *left, const void *right)
+static int id_table_by_number(const void *left, const void *right)
 {
     const struct far_page *a = left;
     const struct far_page *b = right;
@@ -104,7 +104,7 @@ static int by_number(const void *left, const void *right)
 static size_t far_place(struct id_far_pages *far, uint32_t page)
 {
     if (!far->is_sorted) {
-        qsort(far->items, far->count, sizeof *far->items, by_number);
+        qsort(far->items, far->count, sizeof *far->items, id_table_by_number);
         place_all(far);
         far->is_sorted = true;
     }
@@ -138,7 +138,7 @@ static void take_from_far(struct id_table *table)
     place_all(far);
 }
 
-static bool grow(struct id_table *table, size_t page)
+static bool id_table_grow(struct id_table *table, size_t page)
 {
     void **pages = step_grown_zeroed(table->pages, &table->page_count, page + 1, sizeof *pages);
     if (pages == NULL)
@@ -148,11 +148,11 @@ static bool grow(struct id_table *table, size_t page)
     return true;
 }
 
-static bool make_page(struct id_table *table, uint32_t page)
+static bool id_table_make_page(struct id_table *table, uint32_t page)
 {
     size_t reach = DIRECTORY_LEAST + DIRECTORY_SHARE * table->pages_made;
     bool is_near = page < table->page_count || page < reach;
-    if (page >= table->page_count && is_near && !grow(table, page))
+    if (page >= table->page_count && is_near && !id_table_grow(table, page))
         return false;
     void *entries = calloc((size_t) 1 << ID_TABLE_PAGE_BITS, table->entry_bytes);
     if (entries == NULL)
@@ -171,7 +171,7 @@ void *id_table_make(struct id_table *table, uint32_t id)
 {
     void *entry = id_table_find(table, id);
     if (entry == NULL) {
-        if (!make_page(table, id >> ID_TABLE_PAGE_BITS))
+        if (!id_table_make_page(table, id >> ID_TABLE_PAGE_BITS))
             return NULL;
         entry = id_table_find(table, id);
     }

@@ -21,7 +21,7 @@ static uint32_t index_of(const struct lifetimes *lifetimes, unsigned bucket)
 }
 
 /* Grows by half: most sites have few lifetimes. */
-static bool grow(struct lifetimes *lifetimes)
+static bool lifetimes_grow(struct lifetimes *lifetimes)
 {
     uint32_t wanted = lifetimes->capacity + lifetimes->capacity / 2 + 4;
     uint64_t *grown = realloc(lifetimes->buckets, wanted * sizeof *grown);
@@ -36,7 +36,7 @@ bool lifetimes_find(struct lifetimes *lifetimes, unsigned bucket)
 {
     uint32_t at = index_of(lifetimes, bucket);
     if (at == lifetimes->used || lifetimes_bucket_at(lifetimes, at) != bucket) {
-        if (lifetimes->used == lifetimes->capacity && !grow(lifetimes))
+        if (lifetimes->used == lifetimes->capacity && !lifetimes_grow(lifetimes))
             return false;
         memmove(&lifetimes->buckets[at + 1], &lifetimes->buckets[at],
                 (lifetimes->used - at) * sizeof *lifetimes->buckets);

@@ -16,7 +16,7 @@ void name_index_reset(struct name_index *index)
     *index = (struct name_index){0};
 }
 
-static uint32_t hash_of(uint64_t number, struct step_bytes text)
+static uint32_t name_index_hash_of(uint64_t number, struct step_bytes text)
 {
     uint64_t hash = step_hash_join(text.length, number);
     size_t at = 0;
@@ -47,7 +47,7 @@ static uint32_t find(const struct name_index *index, uint32_t hash, uint64_t num
 uint32_t name_index_put_kept(struct name_index *index, uint64_t number, struct step_bytes text,
                              name_keep *keep, void *store, bool *is_new)
 {
-    uint32_t hash = hash_of(number, text), id = find(index, hash, number, text);
+    uint32_t hash = name_index_hash_of(number, text), id = find(index, hash, number, text);
     struct step_bytes copy;
     *is_new = false;
     if (id != 0)
@@ -63,7 +63,8 @@ uint32_t name_index_put_kept(struct name_index *index, uint64_t number, struct s
     return id;
 }
 
-static bool keep_text(void *index_pointer, struct step_bytes text, struct step_bytes *copy)
+static bool name_index_keep_text(void *index_pointer, struct step_bytes text,
+                                 struct step_bytes *copy)
 {
     struct name_index *index = index_pointer;
     index->texts.limit = UINT64_MAX;
@@ -77,10 +78,10 @@ static bool keep_text(void *index_pointer, struct step_bytes text, struct step_b
 uint32_t name_index_put(struct name_index *index, uint64_t number, struct step_bytes text,
                         bool *is_new)
 {
-    return name_index_put_kept(index, number, text, keep_text, index, is_new);
+    return name_index_put_kept(index, number, text, name_index_keep_text, index, is_new);
 }
 
 uint32_t name_index_find(const struct name_index *index, uint64_t number, struct step_bytes text)
 {
-    return find(index, hash_of(number, text), number, text);
+    return find(index, name_index_hash_of(number, text), number, text);
 }

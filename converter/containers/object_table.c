@@ -41,7 +41,7 @@ static bool is_present(const struct object_page *page, unsigned bit)
 }
 
 /* Returns where the object of a bit is, or belongs. */
-static size_t place_of(const struct object_page *page, unsigned bit)
+static size_t object_table_place_of(const struct object_page *page, unsigned bit)
 {
     if (page->capacity == PAGE_OBJECTS)
         return bit;
@@ -69,7 +69,7 @@ void object_table_reset(struct object_table *table)
 }
 
 /* Ids mostly come in sequence, so the page after a full one will be full, too. */
-static struct object_page *add_page(struct object_table *table, uint64_t number)
+static struct object_page *object_table_add_page(struct object_table *table, uint64_t number)
 {
     bool follows = table->last != NULL && table->last->number + 1 == number &&
                    table->last->count > PACKED_OBJECTS;
@@ -85,7 +85,7 @@ static struct object_page *add_page(struct object_table *table, uint64_t number)
 }
 
 /* Moves the objects of a packed page to their places by id, the last first. */
-static void unpack(struct object_page *page)
+static void object_table_unpack(struct object_page *page)
 {
     size_t from = page->count;
     page->capacity = PAGE_OBJECTS;
@@ -95,7 +95,7 @@ static void unpack(struct object_page *page)
 }
 
 /* Moves them together, the first first. */
-static void pack(struct object_page *page)
+static void object_table_pack(struct object_page *page)
 {
     size_t to = 0;
     for (unsigned bit = 0; bit < PAGE_OBJECTS; bit++)
@@ -104,13 +104,13 @@ static void pack(struct object_page *page)
 }
 
 /* Gives a page another capacity.  Returns NULL if out of memory; the page then stays as it is. */
-static struct object_page *resize(struct object_table *table, struct object_page *page,
-                                  uint32_t capacity)
+static struct object_page *object_table_resize(struct object_table *table, struct object_page *page,
+                                               uint32_t capacity)
 {
     bool shrinks = capacity < page->capacity;
     size_t before = page_bytes(page->capacity);
     if (shrinks && page->capacity == PAGE_OBJECTS) {
-        pack(page);
+        object_table_pack(page);
         page->capacity = capacity;
     }
     struct object_page *resized = realloc(page, page_bytes(capacity));
@@ -118,7 +118,7 @@ static struct object_page *resize(struct object_table *table, struct object_page
         return shrinks ? page : NULL;
     step_page_map_replace(&table->pages, resized->number, resized);
     if (capacity == PAGE_OBJECTS)
-        unpack(resized);
+        object_table_unpack(resized);
     resized->capacity = capacity;
     table->bytes += page_bytes(capacity) - before;
     return resized;
@@ -129,11 +129,11 @@ static struct object_page *make_place(struct object_table *table, struct object_
                                       unsigned bit)
 {
     if (page->count == page->capacity)
-        page = resize(table, page, page->capacity * GROWTH);
+        page = object_table_resize(table, page, page->capacity * GROWTH);
     if (page == NULL)
         return NULL;
     if (page->capacity < PAGE_OBJECTS) {
-        size_t place = place_of(page, bit);
+        size_t place = object_table_place_of(page, bit);
         memmove(&page->objects[place + 1], &page->objects[place],
                 (page->count - place) * sizeof *page->objects);
     }
@@ -159,18 +159,18 @@ bool object_table_put(struct object_table *table, const struct live_object *obje
     struct object_page *page = find_page(table, object->object);
     struct live_object large;
     bool is_large = object->size >= UINT32_MAX;
-    if (is_present(page, bit) && page->objects[place_of(page, bit)].size == UINT32_MAX)
+    if (is_present(page, bit) && page->objects[object_table_place_of(page, bit)].size == UINT32_MAX)
         object_table_take(table->large, object->object, &large);
     if (is_large && !keep_large(table, object))
         return false;
     if (page == NULL)
-        page = add_page(table, object->object >> PAGE_BITS);
+        page = object_table_add_page(table, object->object >> PAGE_BITS);
     if (page != NULL && !is_present(page, bit))
         page = make_place(table, page, bit);
     if (page == NULL)
         return false;
     table->last = page;
-    page->objects[place_of(page, bit)] = (struct page_object){
+    page->objects[object_table_place_of(page, bit)] = (struct page_object){
         object->value, is_large ? UINT32_MAX : (uint32_t) object->size, object->class_id};
     return true;
 }
@@ -183,7 +183,7 @@ bool object_table_has(const struct object_table *table, uint64_t object)
 static void get(const struct object_table *table, const struct object_page *page, unsigned bit,
                 struct live_object *out)
 {
-    const struct page_object *object = &page->objects[place_of(page, bit)];
+    const struct page_object *object = &page->objects[object_table_place_of(page, bit)];
     *out = (struct live_object){page->number << PAGE_BITS | bit, object->value, object->size,
                                 object->class_id};
     struct live_object large;
@@ -212,7 +212,7 @@ static void remove_object(struct object_table *table, struct object_page *page, 
         return;
     }
     if (page->capacity < PAGE_OBJECTS) {
-        size_t place = place_of(page, bit);
+        size_t place = object_table_place_of(page, bit);
         memmove(&page->objects[place], &page->objects[place + 1],
                 (page->count - place - 1) * sizeof *page->objects);
     }
@@ -220,7 +220,7 @@ static void remove_object(struct object_table *table, struct object_page *page, 
     page->present &= ~(UINT64_C(1) << bit);
     uint32_t smaller = page->capacity / GROWTH;
     if (page->capacity > 1 && page->count <= smaller / 4 * 3)
-        page = resize(table, page, smaller);
+        page = object_table_resize(table, page, smaller);
     table->last = page;
 }
 
@@ -232,7 +232,7 @@ bool object_table_take(struct object_table *table, uint64_t object, struct live_
         return false;
     get(table, page, bit, out);
     struct live_object large;
-    if (page->objects[place_of(page, bit)].size == UINT32_MAX)
+    if (page->objects[object_table_place_of(page, bit)].size == UINT32_MAX)
         object_table_take(table->large, object, &large);
     remove_object(table, page, bit);
     return true;

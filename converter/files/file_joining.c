@@ -11,6 +11,7 @@
 #include "converter/cli/error_report.h"
 #include "converter/containers/no_memory.h"
 #include "converter/files/joined_files.h"
+#include "converter/files/joined_types.h"
 #include "converter/files/spool.h"
 #include "converter/files/trace_files.h"
 #include "converter/files/trace_gap.h"
@@ -22,13 +23,6 @@
 /* Each file measures its clock's rate anew, so that it may begin a little before the last one
  * ended. */
 #define OVERLAP_MOST_NS UINT64_C(1000000000)
-
-/* Record types that mean something else within a joined trace. */
-struct joined_types {
-    uint32_t vm_start, vm_init, vm_death, thread_end;
-    uint32_t class_load, class_existing, thread_start, thread_existing;
-    uint32_t object_free, object_free_earlier;
-};
 
 /* Objects whose allocations one of the files has. */
 struct object_range {
@@ -92,66 +86,17 @@ static bool is_window(const struct step_reader *reader)
     return window != NULL && strcmp(window, "exact") == 0;
 }
 
-static bool is_same(const struct step_reader *a, const struct step_reader *b, const char *key)
+static bool joining_same(const struct step_reader *a, const struct step_reader *b, const char *key)
 {
     const char *of_a = step_reader_property(a, key), *of_b = step_reader_property(b, key);
     return of_a == of_b || (of_a != NULL && of_b != NULL && strcmp(of_a, of_b) == 0);
 }
 
-static enum step_status refuse(const struct joining *joining, struct step_error *error,
-                               const char *reason)
+static enum step_status joining_refuse(const struct joining *joining, struct step_error *error,
+                                       const char *reason)
 {
     return step_error_set(error, STEP_STATUS_CORRUPT, path_of(joining), STEP_NO_OFFSET,
                           "it cannot be joined with %s: %s", joining->files.items[0].path, reason);
-}
-
-static bool is_number(const struct step_definition *definition, uint32_t record, size_t field,
-                      bool is_id)
-{
-    if (record == STEP_NO_RECORD || field >= definition->records[record].field_count)
-        return false;
-    const struct step_field *found = &definition->records[record].fields[field];
-    return is_id ? step_field_is_identifier(found) : found->kind == STEP_TYPE_INT;
-}
-
-/* Returns true if a record extends another one by nothing. */
-static bool has_fields_of(const struct step_definition *definition, uint32_t record,
-                          uint32_t parent)
-{
-    return record != STEP_NO_RECORD && parent != STEP_NO_RECORD &&
-           definition->records[record].parent == parent &&
-           definition->records[record].field_count == definition->records[parent].field_count;
-}
-
-/* Returns true for the definition of a Java trace in which frees are as they must be. */
-static bool has_types(const struct step_definition *definition, const struct joined_types *types)
-{
-    const uint32_t frees[] = {types->object_free, types->object_free_earlier};
-    for (size_t i = 0; i < 2; i++)
-        if (!is_number(definition, frees[i], 0, false) ||
-            !is_number(definition, frees[i], 1, true) ||
-            !is_number(definition, frees[i], 2, false) ||
-            definition->records[frees[i]].field_count != 3)
-            return false;
-    return has_fields_of(definition, types->class_existing, types->class_load) &&
-           has_fields_of(definition, types->thread_existing, types->thread_start) &&
-           is_number(definition, types->vm_init, 0, false) &&
-           is_number(definition, types->class_existing, 2, true) &&
-           is_number(definition, types->thread_existing, 1, true) &&
-           is_number(definition, types->thread_end, 1, true);
-}
-
-/* All fields have one slot. */
-static bool is_plain(const struct step_definition *definition)
-{
-    bool plain = true;
-    for (uint32_t i = 0; i < definition->record_count; i++)
-        for (size_t k = 0; k < definition->records[i].field_count; k++) {
-            const struct step_field *field = &definition->records[i].fields[k];
-            plain = plain && field->array_depth == 0 && !step_field_is_nested(field) &&
-                    !step_field_is_variant(field);
-        }
-    return plain;
 }
 
 static bool has_same_definition(const struct step_reader *a, const struct step_reader *b)
@@ -162,29 +107,14 @@ static bool has_same_definition(const struct step_reader *a, const struct step_r
            memcmp(of_a->text, of_b->text, of_a->text_length) == 0;
 }
 
-static struct joined_types find_types(const struct step_definition *definition)
-{
-    return (struct joined_types){
-        .vm_start = step_definition_find(definition, "java.VMStart"),
-        .vm_init = step_definition_find(definition, "java.VMInit"),
-        .vm_death = step_definition_find(definition, "java.VMDeath"),
-        .class_load = step_definition_find(definition, "java.ClassLoad"),
-        .class_existing = step_definition_find(definition, "java.ClassExisting"),
-        .thread_start = step_definition_find(definition, "java.ThreadStart"),
-        .thread_existing = step_definition_find(definition, "java.ThreadExisting"),
-        .thread_end = step_definition_find(definition, "java.ThreadEnd"),
-        .object_free = step_definition_find(definition, "java.ObjectFree"),
-        .object_free_earlier = step_definition_find(definition, "java.ObjectFreeEarlier")};
-}
-
 /* Returns CORRUPT for a trace that is no file of rotate= with this number. */
 static enum step_status check_kind(struct rotated_file *file, const struct step_reader *reader,
                                    struct step_error *error)
 {
     const struct step_definition *definition = step_reader_borrow_definition(reader);
-    struct joined_types types = find_types(definition);
-    if (step_reader_property(reader, "file-set") == NULL || !is_plain(definition) ||
-        !has_types(definition, &types) || !joined_window_fits(definition))
+    struct joined_types types = joined_types_find(definition);
+    if (step_reader_property(reader, "file-set") == NULL || !joined_types_fit(definition, &types) ||
+        !joined_window_fits(definition))
         return step_error_set(error, STEP_STATUS_CORRUPT, file->path, STEP_NO_OFFSET,
                               "it is named like a file of rotate=, but is not one");
     if (trace_number(step_reader_property(reader, "file-number"), 0) != file->number)
@@ -197,10 +127,11 @@ static enum step_status check_same(const struct joining *joining, const struct s
                                    struct step_error *error)
 {
     if (!has_same_definition(joining->first, reader))
-        return refuse(joining, error, "their definitions differ");
+        return joining_refuse(joining, error, "their definitions differ");
     for (size_t i = 0; i < sizeof same_keys / sizeof same_keys[0]; i++)
-        if (!is_same(joining->first, reader, same_keys[i]))
-            return refuse(joining, error, "they are of different recordings: move one away");
+        if (!joining_same(joining->first, reader, same_keys[i]))
+            return joining_refuse(joining, error,
+                                  "they are of different recordings: move one away");
     return STEP_STATUS_OK;
 }
 
@@ -246,14 +177,14 @@ static bool find_slots(struct joining *joining, const struct step_definition *de
     return true;
 }
 
-static enum step_status begin(struct joining *joining, struct step_error *error)
+static enum step_status joining_begin(struct joining *joining, struct step_error *error)
 {
     const struct step_definition *definition = step_reader_borrow_definition(joining->first);
     struct step_writer_options options;
     step_writer_options_init(&options);
     options.definition = definition;
     options.output = spool_as_output(&joining->spool);
-    joining->types = find_types(definition);
+    joining->types = joined_types_find(definition);
     enum step_status status = spool_open(&joining->spool, error);
     if (status == STEP_STATUS_OK)
         status = step_writer_create(&options, &joining->writer, error);
@@ -277,7 +208,7 @@ static bool has_allocation(const struct joining *joining, uint64_t object)
 }
 
 /* Returns false if the joined trace has no such record: what begins again with each file. */
-static bool is_wanted(struct joining *joining, uint32_t *record, const uint64_t *slots)
+static bool joining_wants(struct joining *joining, uint32_t *record, const uint64_t *slots)
 {
     const struct joined_types *types = &joining->types;
     const struct step_definition *definition = joining->entries.definition;
@@ -301,8 +232,8 @@ static bool is_wanted(struct joining *joining, uint32_t *record, const uint64_t 
     return !joined_entries_was_known(&joining->entries, dictionary, slots[named]);
 }
 
-static enum step_status put(struct joining *joining, uint64_t stream,
-                            const struct step_record_view *view)
+static enum step_status joining_put(struct joining *joining, uint64_t stream,
+                                    const struct step_record_view *view)
 {
     uint32_t record = view->record;
     uint64_t *slots = joined_entries_record(&joining->entries, record, view->slots);
@@ -312,13 +243,14 @@ static enum step_status put(struct joining *joining, uint64_t stream,
     if (record == joining->types.thread_end)
         joined_entries_end(&joining->entries,
                            joining->entries.definition->records[record].fields[1].record, slots[1]);
-    return is_wanted(joining, &record, slots)
+    return joining_wants(joining, &record, slots)
                ? joined_window_put(&joining->window, stream, record, slots)
                : STEP_STATUS_OK;
 }
 
-static enum step_status put_block(struct joining *joining, struct step_reader *reader, size_t i,
-                                  struct step_block **block, struct step_error *error)
+static enum step_status joining_put_block(struct joining *joining, struct step_reader *reader,
+                                          size_t i, struct step_block **block,
+                                          struct step_error *error)
 {
     struct step_record_view view;
     uint64_t stream = step_reader_block_info(reader, i)->stream;
@@ -326,7 +258,7 @@ static enum step_status put_block(struct joining *joining, struct step_reader *r
     if (status != STEP_STATUS_OK)
         return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
     while (status == STEP_STATUS_OK && step_block_next(*block, &view) == STEP_STATUS_OK)
-        status = put(joining, stream, &view);
+        status = joining_put(joining, stream, &view);
     return status;
 }
 
@@ -398,7 +330,7 @@ static enum step_status copy_blocks(struct joining *joining, struct step_reader 
     struct step_block *block = NULL;
     enum step_status status = joined_entries_next(&joining->entries, reader);
     for (size_t i = 0; i < step_reader_block_count(reader) && status == STEP_STATUS_OK; i++)
-        status = put_block(joining, reader, i, &block, error);
+        status = joining_put_block(joining, reader, i, &block, error);
     step_block_destroy(block);
     return status;
 }
@@ -465,7 +397,7 @@ static bool is_of_file(const char *key)
     return strncmp(key, "memory-", sizeof "memory-" - 1) == 0;
 }
 
-static enum step_status copy_properties(struct joining *joining, const struct step_reader *reader)
+static enum step_status joining_copy(struct joining *joining, const struct step_reader *reader)
 {
     enum step_status status = STEP_STATUS_OK;
     joining->has_properties = true;
@@ -489,7 +421,7 @@ static enum step_status copy_file(struct joining *joining, struct step_error *er
     if (status == STEP_STATUS_OK)
         note_gaps(joining, reader);
     if (status == STEP_STATUS_OK && !joining->has_properties && !is_window(reader))
-        status = copy_properties(joining, reader);
+        status = joining_copy(joining, reader);
     const char *end = step_reader_property(reader, "end");
     if (status == STEP_STATUS_OK && is_last(joining) && end != NULL)
         status = step_writer_property(joining->writer, "end", end);
@@ -498,10 +430,11 @@ static enum step_status copy_file(struct joining *joining, struct step_error *er
     return status;
 }
 
-static enum step_status put_text(struct joining *joining, const char *key, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static enum step_status joining_note(struct joining *joining, const char *key, const char *format,
+                                     ...) __attribute__((format(printf, 3, 4)));
 
-static enum step_status put_text(struct joining *joining, const char *key, const char *format, ...)
+static enum step_status joining_note(struct joining *joining, const char *key, const char *format,
+                                     ...)
 {
     char text[GAPS_ROOM];
     va_list values;
@@ -516,17 +449,17 @@ static enum step_status put_properties(struct joining *joining)
     const struct rotated_file *files = joining->files.items;
     uint64_t resolution_ns = trace_number(step_reader_property(joining->first, "resolution-ns"), 1);
     enum step_status status = STEP_STATUS_OK;
-    put_text(joining, "file-numbers", "%" PRIu64 " to %" PRIu64, files[0].number,
-             files[joining->files.count - 1].number);
-    put_text(joining, "file-set-pauses-ns", "%" PRIu64, joining->pauses_ticks * resolution_ns);
-    put_text(joining, "file-set-span-ns", "%" PRIu64,
-             (joining->end_ticks - joining->begin_ticks) * resolution_ns);
+    joining_note(joining, "file-numbers", "%" PRIu64 " to %" PRIu64, files[0].number,
+                 files[joining->files.count - 1].number);
+    joining_note(joining, "file-set-pauses-ns", "%" PRIu64, joining->pauses_ticks * resolution_ns);
+    joining_note(joining, "file-set-span-ns", "%" PRIu64,
+                 (joining->end_ticks - joining->begin_ticks) * resolution_ns);
     if (joining->window.count > 0)
-        put_text(joining, "file-set-windows", "%" PRIu64, joining->window.count);
+        joining_note(joining, "file-set-windows", "%" PRIu64, joining->window.count);
     if (joining->repeats != UINT64_MAX)
-        put_text(joining, "sample-repeats", "%" PRIu64, joining->repeats);
+        joining_note(joining, "sample-repeats", "%" PRIu64, joining->repeats);
     return joining->gaps[0] == '\0' ? status
-                                    : put_text(joining, TRACE_FILES_GAPS, "%s", joining->gaps);
+                                    : joining_note(joining, TRACE_FILES_GAPS, "%s", joining->gaps);
 }
 
 /* Files that keep= has removed are reported; they are no damage. */
@@ -551,7 +484,7 @@ static enum step_status copy_files(struct joining *joining, struct step_error *e
 {
     enum step_status status = step_reader_open(path_of(joining), &joining->first, error);
     if (status == STEP_STATUS_OK)
-        status = begin(joining, error);
+        status = joining_begin(joining, error);
     for (; status == STEP_STATUS_OK && joining->at < joining->files.count; joining->at++)
         status = copy_file(joining, error);
     if (status == STEP_STATUS_OK && !joining->has_properties)
@@ -570,7 +503,7 @@ static enum step_status copy_files(struct joining *joining, struct step_error *e
     return status;
 }
 
-static void reset(struct joining *joining)
+static void joining_reset(struct joining *joining)
 {
     joined_entries_reset(&joining->entries);
     joined_window_reset(&joining->window);
@@ -594,6 +527,6 @@ enum step_status file_joining_run(const struct rotated_files *files, const char 
         close(joining.spool);
     *spool = joining.spool;
     *bytes = status == STEP_STATUS_OK ? (uint64_t) lseek(joining.spool, 0, SEEK_CUR) : 0;
-    reset(&joining);
+    joining_reset(&joining);
     return status;
 }

@@ -160,8 +160,9 @@ static uint64_t take_equal(struct joined_entries *entries, struct joined_chain *
     return 0;
 }
 
-static enum step_status add_entry(struct joined_entries *entries, struct joined_chain *chain,
-                                  uint32_t record, uint64_t *id)
+static enum step_status joined_entries_add_entry(struct joined_entries *entries,
+                                                 struct joined_chain *chain, uint32_t record,
+                                                 uint64_t *id)
 {
     struct joined_type *type = &entries->types[record];
     if (!STEP_MAKE_ROOM(type->entries, type->capacity, type->count + 1))
@@ -179,8 +180,8 @@ static enum step_status add_entry(struct joined_entries *entries, struct joined_
     return status;
 }
 
-static enum step_status take_entry(struct joined_entries *entries, uint32_t record,
-                                   const uint64_t *slots, uint64_t *id)
+static enum step_status joined_entries_take_entry(struct joined_entries *entries, uint32_t record,
+                                                  const uint64_t *slots, uint64_t *id)
 {
     joined_entries_record(entries, record, slots);
     if (!make_key(entries, record, entries->slots))
@@ -189,7 +190,7 @@ static enum step_status take_entry(struct joined_entries *entries, uint32_t reco
     if (chain == NULL)
         return STEP_STATUS_NO_MEMORY;
     *id = take_equal(entries, chain, record);
-    return *id != 0 ? STEP_STATUS_OK : add_entry(entries, chain, record, id);
+    return *id != 0 ? STEP_STATUS_OK : joined_entries_add_entry(entries, chain, record, id);
 }
 
 static enum step_status take_dictionary(struct joined_entries *entries,
@@ -205,8 +206,8 @@ static enum step_status take_dictionary(struct joined_entries *entries,
         return STEP_STATUS_NO_MEMORY;
     for (uint64_t id = 0;
          status == STEP_STATUS_OK && (id = step_reader_dictionary_next(reader, record, id)) != 0;)
-        status = take_entry(entries, record, step_reader_dictionary_entry(reader, record, id),
-                            &type->ids[id]);
+        status = joined_entries_take_entry(
+            entries, record, step_reader_dictionary_entry(reader, record, id), &type->ids[id]);
     return status;
 }
 

@@ -27,8 +27,8 @@ static enum step_status read_spool(void *user, uint64_t offset, void *data, size
     return spool_read(trace->spool, data, length, offset, error);
 }
 
-static enum step_status join(const struct rotated_files *files, const char *path,
-                             struct joined_trace **out, struct step_error *error)
+static enum step_status joined_files_join(const struct rotated_files *files, const char *path,
+                                          struct joined_trace **out, struct step_error *error)
 {
     struct joined_trace *trace = calloc(1, sizeof *trace);
     char *copy = strdup(path);
@@ -47,7 +47,8 @@ static enum step_status join(const struct rotated_files *files, const char *path
     return status;
 }
 
-static enum step_status find(const char *path, struct joined_trace **out, struct step_error *error)
+static enum step_status joined_files_find(const char *path, struct joined_trace **out,
+                                          struct step_error *error)
 {
     struct rotated_files files;
     for (*out = joined_traces; *out != NULL; *out = (*out)->next)
@@ -55,7 +56,7 @@ static enum step_status find(const char *path, struct joined_trace **out, struct
             return STEP_STATUS_OK;
     enum step_status status = rotated_files_find(path, &files, error);
     if (status == STEP_STATUS_OK && files.count > 0)
-        status = join(&files, path, out, error);
+        status = joined_files_join(&files, path, out, error);
     rotated_files_reset(&files);
     return status;
 }
@@ -69,7 +70,7 @@ enum step_status joined_files_open(const char *path, struct step_reader **reader
     error = error != NULL ? error : &ignored;
     *error = (struct step_error){.offset = STEP_NO_OFFSET};
     pthread_mutex_lock(&lock);
-    enum step_status status = find(path, &trace, error);
+    enum step_status status = joined_files_find(path, &trace, error);
     pthread_mutex_unlock(&lock);
     if (status != STEP_STATUS_OK || trace == NULL)
         return status;

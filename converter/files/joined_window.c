@@ -67,8 +67,8 @@ bool joined_window_fits(const struct step_definition *definition)
            has_slots(definition, window.given_up, event, GIVEN_UP_SLOTS);
 }
 
-static enum step_status give_up(struct joined_window *window, uint64_t ticks, uint64_t object,
-                                uint64_t threshold)
+static enum step_status joined_window_give_up(struct joined_window *window, uint64_t ticks,
+                                              uint64_t object, uint64_t threshold)
 {
     uint64_t slots[GIVEN_UP_SLOTS] = {ticks, 0, object, threshold};
     return step_writer_put(window->writer, STEP_LIVE_STREAM_FREES, window->given_up, slots);
@@ -79,7 +79,7 @@ enum step_status joined_window_begin(struct joined_window *window, uint64_t tick
 {
     window->is_open = true;
     window->count++;
-    return give_up(window, ticks, 0, LOTS);
+    return joined_window_give_up(window, ticks, 0, LOTS);
 }
 
 enum step_status joined_window_end(struct joined_window *window, uint64_t ticks)
@@ -88,16 +88,17 @@ enum step_status joined_window_end(struct joined_window *window, uint64_t ticks)
     struct object_cursor cursor = {0};
     struct live_object object;
     while (status == STEP_STATUS_OK && object_table_next(&window->living, &cursor, &object)) {
-        status = give_up(window, ticks, object.object, LOTS);
+        status = joined_window_give_up(window, ticks, object.object, LOTS);
         window->survivors++;
     }
     object_table_reset(&window->living);
     window->is_open = false;
-    return status == STEP_STATUS_OK ? give_up(window, ticks, 0, window->threshold) : status;
+    return status == STEP_STATUS_OK ? joined_window_give_up(window, ticks, 0, window->threshold)
+                                    : status;
 }
 
-static enum step_status put_alloc(struct joined_window *window, uint64_t stream,
-                                  const uint64_t *slots, bool has_stack)
+static enum step_status joined_window_put_alloc(struct joined_window *window, uint64_t stream,
+                                                const uint64_t *slots, bool has_stack)
 {
     memset(window->slots, 0, SAMPLED_SLOTS * sizeof *window->slots);
     memcpy(window->slots, slots, (has_stack ? INTERVAL : STACK) * sizeof *slots);
@@ -128,7 +129,7 @@ enum step_status joined_window_put(struct joined_window *window, uint64_t stream
     if (!window->is_open)
         return step_writer_put(window->writer, stream, record, slots);
     if (record == window->alloc || record == window->alloc_at)
-        return put_alloc(window, stream, slots, record == window->alloc_at);
+        return joined_window_put_alloc(window, stream, slots, record == window->alloc_at);
     bool is_known = record == window->object_free
                         ? object_table_take(&window->living, slots[FREED], &freed)
                         : is_of_traces(window, record);

@@ -23,8 +23,8 @@ struct search {
     struct rotated_files *files;
 };
 
-static enum step_status add(const struct search *search, const char *file, uint64_t number,
-                            struct step_error *error)
+static enum step_status rotated_files_add(const struct search *search, const char *file,
+                                          uint64_t number, struct step_error *error)
 {
     struct rotated_files *files = search->files;
     if (!STEP_MAKE_ROOM(files->items, files->capacity, files->count + 1))
@@ -44,8 +44,8 @@ static bool is_regular(DIR *directory, const char *file)
     return fstatat(dirfd(directory), file, &about, 0) == 0 && S_ISREG(about.st_mode);
 }
 
-static enum step_status take(struct search *search, bool any_name, DIR *directory, const char *file,
-                             struct step_error *error)
+static enum step_status rotated_files_take(struct search *search, bool any_name, DIR *directory,
+                                           const char *file, struct step_error *error)
 {
     uint64_t number;
     size_t length = rotated_file_name(file, &number);
@@ -55,7 +55,7 @@ static enum step_status take(struct search *search, bool any_name, DIR *director
     if (strlen(search->name) == length && memcmp(search->name, file, length) == 0) {
         if (number > search->files->last)
             search->files->last = number;
-        return is_there ? add(search, file, number, error) : STEP_STATUS_OK;
+        return is_there ? rotated_files_add(search, file, number, error) : STEP_STATUS_OK;
     }
     if (!any_name || !is_there)
         return STEP_STATUS_OK;
@@ -83,7 +83,7 @@ static bool find_name(struct search *search, DIR *directory)
     return done;
 }
 
-static int by_number(const void *a, const void *b)
+static int rotated_files_by_number(const void *a, const void *b)
 {
     const struct rotated_file *left = a, *right = b;
     return (left->number > right->number) - (left->number < right->number);
@@ -101,10 +101,11 @@ static enum step_status search_directory(struct search *search, struct step_erro
     if (!find_name(search, directory))
         status = no_memory(error);
     for (struct dirent *entry; status == STEP_STATUS_OK && (entry = readdir(directory)) != NULL;)
-        status = take(search, any_name, directory, entry->d_name, error);
+        status = rotated_files_take(search, any_name, directory, entry->d_name, error);
     closedir(directory);
     if (search->files->count > 1)
-        qsort(search->files->items, search->files->count, sizeof *search->files->items, by_number);
+        qsort(search->files->items, search->files->count, sizeof *search->files->items,
+              rotated_files_by_number);
     return status;
 }
 

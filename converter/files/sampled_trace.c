@@ -119,7 +119,7 @@ void sampled_trace_put_json(struct json_output *json, const char *path, uint64_t
     json_number(json, "not_recorded_ns", note_of(path).pauses_ns);
 }
 
-static void tell(const char *path)
+static void sampled_trace_tell(const char *path)
 {
     char text[SAMPLED_NOTE_ROOM];
     const char *shown = report_name(path);
@@ -222,7 +222,7 @@ static enum step_status take_note(const struct step_reader *reader, const char *
     if (note == NULL)
         return no_memory(error);
     if (is_new && are_told)
-        tell(path);
+        sampled_trace_tell(path);
     return STEP_STATUS_OK;
 }
 

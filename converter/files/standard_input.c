@@ -13,7 +13,7 @@
 
 #define COPY_BYTES ((size_t) 1 << 16)
 
-static enum step_status fail(int code, struct step_error *error)
+static enum step_status standard_input_fail(int code, struct step_error *error)
 {
     return step_error_set(error, STEP_STATUS_IO, STANDARD_INPUT_NAME, STEP_NO_OFFSET, "%s",
                           strerror(code));
@@ -36,7 +36,7 @@ enum step_status standard_input_peek(struct standard_input *input, struct step_e
     while (got > 0 && input->length < sizeof input->start - 1) {
         got = read_some(input->start + input->length, sizeof input->start - 1 - input->length);
         if (got < 0)
-            return fail(errno, error);
+            return standard_input_fail(errno, error);
         input->length += (size_t) got;
     }
     return STEP_STATUS_OK;
@@ -55,7 +55,7 @@ enum step_status standard_input_spool(const struct standard_input *input, int *s
     }
     int code = errno;
     free(buffer);
-    return ok ? STEP_STATUS_OK : fail(code, error);
+    return ok ? STEP_STATUS_OK : standard_input_fail(code, error);
 }
 
 enum step_status seekable_path_open(struct seekable_path *seekable, const char *path,

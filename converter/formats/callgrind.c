@@ -97,7 +97,7 @@ static struct cost *cost_of(struct profile *profile, const struct cost *wanted)
     return &profile->costs[profile->count++];
 }
 
-static bool add(struct profile *profile, const struct cost *wanted)
+static bool callgrind_add(struct profile *profile, const struct cost *wanted)
 {
     struct cost *cost = cost_of(profile, wanted);
     if (cost == NULL)
@@ -112,19 +112,19 @@ static bool add(struct profile *profile, const struct cost *wanted)
 static bool add_call(struct profile *profile, uint32_t method_id, uint32_t line, uint64_t callee,
                      uint64_t calls, struct amounts amounts)
 {
-    return add(profile, &(struct cost){FUNCTION_OF_METHOD(method_id), callee, method_id, line,
-                                       calls, amounts});
+    return callgrind_add(profile, &(struct cost){FUNCTION_OF_METHOD(method_id), callee, method_id,
+                                                 line, calls, amounts});
 }
 
-static uint32_t class_of(const struct profile *profile, uint64_t function)
+static uint32_t callgrind_class_of(const struct profile *profile, uint64_t function)
 {
     uint32_t id = (uint32_t) (function / 2);
     return function % 2 != 0 ? id : trace_method_of(profile->names, id)->class_id;
 }
 
 /* Writes "fn=(3) name"; the name only at first. */
-static bool put_name(struct profile *profile, const char *key, uint64_t number,
-                     struct id_table *table, uint32_t id, enum named what)
+static bool callgrind_put_name(struct profile *profile, const char *key, uint64_t number,
+                               struct id_table *table, uint32_t id, enum named what)
 {
     uint8_t *known = id_table_get(table, id);
     if (known == NULL)
@@ -152,9 +152,10 @@ static bool put_name(struct profile *profile, const char *key, uint64_t number,
 /* Writes a file's path, or the class's name where the path is empty. */
 static bool put_file(struct profile *profile, const char *key, uint64_t function, const char *path)
 {
-    uint32_t class = class_of(profile, function);
+    uint32_t class = callgrind_class_of(profile, function);
     if (path[0] == '\0')
-        return put_name(profile, key, (uint64_t) class + 1, &profile->classes, class, NAMED_FILE);
+        return callgrind_put_name(profile, key, (uint64_t) class + 1, &profile->classes, class,
+                                  NAMED_FILE);
     fprintf(profile->out, "%s=", key);
     utf8_print_in_line(step_text(path), 0, profile->out);
     fputc('\n', profile->out);
@@ -164,7 +165,8 @@ static bool put_file(struct profile *profile, const char *key, uint64_t function
 static bool put_function(struct profile *profile, const char *key, uint64_t function)
 {
     struct id_table *table = function % 2 != 0 ? &profile->classes : &profile->methods;
-    return put_name(profile, key, function + 1, table, (uint32_t) (function / 2), NAMED_FUNCTION);
+    return callgrind_put_name(profile, key, function + 1, table, (uint32_t) (function / 2),
+                              NAMED_FUNCTION);
 }
 
 static void put_amounts(struct profile *profile, const struct amounts *amounts)
@@ -181,7 +183,8 @@ static uint64_t set_place(const struct profile *profile, uint64_t function, uint
     struct frame_place place = {.line = line};
     if (function % 2 == 0)
         place = trace_place(profile->names, (uint32_t) (function / 2), line, 0);
-    trace_source_path(profile->names, class_of(profile, function), &place, path, FRAME_TEXT);
+    trace_source_path(profile->names, callgrind_class_of(profile, function), &place, path,
+                      FRAME_TEXT);
     return place.line;
 }
 
@@ -197,15 +200,16 @@ static bool put_costs(struct profile *profile)
             fputc('\n', profile->out);
             function = cost->function;
             set_place(profile, function, 0, file);
-            class = class_of(profile, function);
+            class = callgrind_class_of(profile, function);
             ok = put_file(profile, "fl", function, file) && put_function(profile, "fn", function);
         }
         uint64_t owner = cost->method_id != 0 ? FUNCTION_OF_METHOD(cost->method_id) : function;
         uint64_t line = set_place(profile, owner, cost->line, path);
-        if (strcmp(path, file) != 0 || (path[0] == '\0' && class_of(profile, owner) != class))
+        if (strcmp(path, file) != 0 ||
+            (path[0] == '\0' && callgrind_class_of(profile, owner) != class))
             ok = ok && put_file(profile, "fi", owner, path);
         strcpy(file, path);
-        class = class_of(profile, owner);
+        class = callgrind_class_of(profile, owner);
         if (cost->callee != NO_CALLEE) {
             set_place(profile, cost->callee, 0, path);
             ok = ok && put_file(profile, "cfi", cost->callee, path) &&
@@ -219,8 +223,8 @@ static bool put_costs(struct profile *profile)
 }
 
 /* Writes the whole file.  `about` describes the part of the trace, `events` names the two. */
-static bool put_profile(struct profile *profile, struct trace_text title, uint64_t process,
-                        const char *about, const char *events)
+static bool callgrind_put_profile(struct profile *profile, struct trace_text title,
+                                  uint64_t process, const char *about, const char *events)
 {
     struct amounts total = {0, 0};
     for (size_t i = 0; i < profile->count; i++) {
@@ -282,8 +286,8 @@ static bool add_heap(struct callgrind_heap *file, const struct heap_snapshot *sn
             continue;
         below[row->key.site].first += amounts.first;
         below[row->key.site].second += amounts.second;
-        ok = add(profile,
-                 &(struct cost){class, NO_CALLEE, site->method_id, site->line, 0, amounts}) &&
+        ok = callgrind_add(profile, &(struct cost){class, NO_CALLEE, site->method_id, site->line, 0,
+                                                   amounts}) &&
              (row->key.site == 0 ||
               add_call(profile, site->method_id, site->line, class, amounts.second, amounts));
     }
@@ -304,8 +308,8 @@ static enum step_status put_heap(struct heap_writer *writer, struct heap_snapsho
     snprintf(about, sizeof about, "%s%s",
              writer->options.allocated ? "allocated until " : "alive at ", moment);
     bool ok = add_heap(file, snapshot) &&
-              put_profile(&file->profile, writer->title, writer->process, about,
-                          snapshot->has_sizes ? "Bytes Objects" : "Objects");
+              callgrind_put_profile(&file->profile, writer->title, writer->process, about,
+                                    snapshot->has_sizes ? "Bytes Objects" : "Objects");
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
@@ -338,8 +342,8 @@ struct callgrind_calls {
     struct profile profile;
 };
 
-static enum step_status receive(void *user, const struct call_event *event,
-                                struct step_error *error)
+static enum step_status callgrind_receive(void *user, const struct call_event *event,
+                                          struct step_error *error)
 {
     struct profile *profile = &((struct callgrind_calls *) user)->profile;
     const struct call_frame *call = event->frame, *caller = call_event_caller(event);
@@ -348,13 +352,15 @@ static enum step_status receive(void *user, const struct call_event *event,
     uint64_t function = FUNCTION_OF_METHOD(call->method_id);
     const struct amounts all = {event->took_ns, call->inner_calls + 1};
     const struct amounts self = {all.first - call->inner_ns, 1};
-    bool ok = add(profile, &(struct cost){function, NO_CALLEE, call->method_id, 0, 0, self}) &&
-              (caller == NULL || add_call(profile, caller->method_id, 0, function, 1, all));
+    bool ok =
+        callgrind_add(profile, &(struct cost){function, NO_CALLEE, call->method_id, 0, 0, self}) &&
+        (caller == NULL || add_call(profile, caller->method_id, 0, function, 1, all));
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-static enum step_status put_events(struct trace_sink *base, const struct trace_event *events,
-                                   size_t count, struct step_error *error)
+static enum step_status callgrind_put_events(struct trace_sink *base,
+                                             const struct trace_event *events, size_t count,
+                                             struct step_error *error)
 {
     struct callgrind_calls *sink = (struct callgrind_calls *) base;
     enum step_status status = STEP_STATUS_OK;
@@ -363,15 +369,15 @@ static enum step_status put_events(struct trace_sink *base, const struct trace_e
     return status;
 }
 
-static enum step_status close_calls(struct trace_sink *base, struct step_error *error)
+static enum step_status callgrind_close_calls(struct trace_sink *base, struct step_error *error)
 {
     struct callgrind_calls *sink = (struct callgrind_calls *) base;
     enum step_status status = call_events_finish(&sink->calls, error);
     if (status != STEP_STATUS_OK)
         return status;
-    if (!put_profile(&sink->profile, event_source_property(sink->base.source, "java-command"),
-                     event_source_number(sink->base.source, "process-id", 1), "method events",
-                     "Ns Calls"))
+    if (!callgrind_put_profile(
+            &sink->profile, event_source_property(sink->base.source, "java-command"),
+            event_source_number(sink->base.source, "process-id", 1), "method events", "Ns Calls"))
         return no_memory(error);
     return status;
 }
@@ -389,7 +395,7 @@ static enum step_status open_calls(struct trace_sink *base, const struct format_
     struct callgrind_calls *sink = (struct callgrind_calls *) base;
     const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
     (void) error;
-    call_events_init(&sink->calls, *from_ns, receive, sink);
+    call_events_init(&sink->calls, *from_ns, callgrind_receive, sink);
     profile_init(&sink->profile, base->stream.file, &to->source->names);
     return STEP_STATUS_OK;
 }
@@ -398,8 +404,8 @@ static const struct trace_sink_operations calls_operations = {
     .size_bytes = sizeof(struct callgrind_calls),
     .prints = true,
     .open = open_calls,
-    .put = put_events,
-    .close = close_calls,
+    .put = callgrind_put_events,
+    .close = callgrind_close_calls,
     .reset = reset_calls,
 };
 

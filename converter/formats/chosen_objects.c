@@ -116,8 +116,8 @@ static bool is_temporary(struct choice *choice, const struct live_object *birth,
 
 /* An object alive at the end has an age instead of a lifetime.  It is selected only if the range
  * has no upper limit and the age reaches the lower one. */
-static bool judge(struct choice *choice, const struct live_object *birth,
-                  const struct trace_event *death)
+static bool chosen_judge(struct choice *choice, const struct live_object *birth,
+                         const struct trace_event *death)
 {
     bool is_dead = death != NULL;
     uint64_t time_ns = is_dead ? death->time_ns : choice->last_ns;
@@ -136,7 +136,7 @@ static bool judge(struct choice *choice, const struct live_object *birth,
     return id_set_add(choice->out, birth->object, &is_new);
 }
 
-static bool put_event(struct choice *choice, const struct trace_event *event)
+static bool chosen_put_event(struct choice *choice, const struct trace_event *event)
 {
     struct live_object birth = {.object = event->object, .value = event->time_ns};
     if (!follow_collections(choice, event))
@@ -145,7 +145,7 @@ static bool put_event(struct choice *choice, const struct trace_event *event)
     choice->last_ns = event->time_ns > choice->last_ns ? event->time_ns : choice->last_ns;
     if (event->kind == EVENT_OBJECT_FREE)
         return !object_table_take(&choice->births, event->object, &birth) ||
-               judge(choice, &birth, event);
+               chosen_judge(choice, &birth, event);
     if (event->kind != EVENT_OBJECT_ALLOC)
         return true;
     birth.size = ++choice->alloc_count;
@@ -157,7 +157,8 @@ static bool put_event(struct choice *choice, const struct trace_event *event)
 
 /* Judges objects alive at the end.  Reports a moment of --alive-at that the trace does not
  * reach. */
-static enum step_status finish(struct choice *choice, const char *path, struct step_error *error)
+static enum step_status chosen_finish(struct choice *choice, const char *path,
+                                      struct step_error *error)
 {
     const struct heap_moment *moment = &choice->selected->alive_at;
     struct collection over;
@@ -172,7 +173,7 @@ static enum step_status finish(struct choice *choice, const char *path, struct s
     struct object_cursor cursor = {0};
     struct live_object birth;
     while (object_table_next(&choice->births, &cursor, &birth))
-        if (!judge(choice, &birth, NULL))
+        if (!chosen_judge(choice, &birth, NULL))
             return no_memory(error);
     return STEP_STATUS_OK;
 }
@@ -181,8 +182,8 @@ static enum step_status finish(struct choice *choice, const char *path, struct s
 
 typedef bool (*put_function)(struct choice *choice, const struct trace_event *event);
 
-static enum step_status go_through(struct event_source *source, put_function put,
-                                   struct choice *choice, struct step_error *error)
+static enum step_status chosen_go_through(struct event_source *source, put_function put,
+                                          struct choice *choice, struct step_error *error)
 {
     struct trace_event events[BATCH];
     size_t count;
@@ -209,8 +210,9 @@ static enum step_status check_samples(const struct choice *choice,
                           selected->temporary ? "--temporary" : "--alive-at=peak");
 }
 
-static enum step_status pass(const char *path, const struct trace_format *format, put_function put,
-                             struct choice *choice, struct step_error *error)
+static enum step_status chosen_pass(const char *path, const struct trace_format *format,
+                                    put_function put, struct choice *choice,
+                                    struct step_error *error)
 {
     struct event_selection objects;
     struct event_source *source;
@@ -225,7 +227,7 @@ static enum step_status pass(const char *path, const struct trace_format *format
     choice->unit = event_source_time_unit(source);
     status = check_samples(choice, source, error);
     if (status == STEP_STATUS_OK)
-        status = go_through(source, put, choice, error);
+        status = chosen_go_through(source, put, choice, error);
     source->operations->destroy(source);
     choice->event_count = 0;
     return status;
@@ -237,22 +239,23 @@ static enum step_status pass_again(const char *path, const struct trace_format *
                                    struct choice *again, struct step_error *error)
 {
     struct collection over;
-    enum step_status status = pass(path, format, note_collections, again, error);
+    enum step_status status = chosen_pass(path, format, note_collections, again, error);
     bool ok = true;
     while (collection_clock_finish(&again->clock, &over))
         ok = ok && add_time(again, over.time);
     collection_clock_reset(&again->clock);
     if (status == STEP_STATUS_OK && !ok)
         status = no_memory(error);
-    return status == STEP_STATUS_OK ? pass(path, format, put_event, again, error) : status;
+    return status == STEP_STATUS_OK ? chosen_pass(path, format, chosen_put_event, again, error)
+                                    : status;
 }
 
 /* Selects the objects, in one pass or in two. */
-static enum step_status choose(const char *path, const struct trace_format *format,
-                               struct choice *choice, struct step_error *error)
+static enum step_status chosen_choose(const char *path, const struct trace_format *format,
+                                      struct choice *choice, struct step_error *error)
 {
     const struct choice first = *choice;
-    enum step_status status = pass(path, format, put_event, choice, error);
+    enum step_status status = chosen_pass(path, format, chosen_put_event, choice, error);
     if (status != STEP_STATUS_OK || !choice->needs_times)
         return status;
     collection_clock_reset(&choice->clock);
@@ -269,12 +272,12 @@ enum step_status chosen_objects_find(const char *path, const struct trace_format
     struct choice choice = {.selected = selected, .out = out};
     enum step_status status = STEP_STATUS_OK;
     if (selected->has_alive_at && selected->alive_at.kind == HEAP_AT_PEAK)
-        status = pass(path, format, look_for_peak, &choice, error);
+        status = chosen_pass(path, format, look_for_peak, &choice, error);
     object_table_reset(&choice.sizes);
     if (status == STEP_STATUS_OK)
-        status = choose(path, format, &choice, error);
+        status = chosen_choose(path, format, &choice, error);
     if (status == STEP_STATUS_OK)
-        status = finish(&choice, path, error);
+        status = chosen_finish(&choice, path, error);
     object_table_reset(&choice.births);
     collection_clock_reset(&choice.clock);
     free(choice.times_ns);

@@ -24,7 +24,7 @@ struct chrome_sink {
     bool has_sizes;
 };
 
-static void begin_event(struct chrome_sink *sink, const char *phase, uint64_t thread)
+static void chrome_trace_begin_event(struct chrome_sink *sink, const char *phase, uint64_t thread)
 {
     fputc('\n', sink->json.file);
     json_begin_object(&sink->json, NULL);
@@ -42,7 +42,7 @@ static bool name_thread(struct chrome_sink *sink, uint32_t thread_id)
     const struct trace_thread *thread = trace_thread_of(&sink->base.source->names, thread_id);
     if (thread->name.length == 0)
         return true;
-    begin_event(sink, "M", thread->number);
+    chrome_trace_begin_event(sink, "M", thread->number);
     json_text(&sink->json, "name", "thread_name");
     json_begin_object(&sink->json, "args");
     json_bytes(&sink->json, "name", thread->name);
@@ -51,14 +51,14 @@ static bool name_thread(struct chrome_sink *sink, uint32_t thread_id)
     return true;
 }
 
-static enum step_status receive(void *user, const struct call_event *event,
-                                struct step_error *error)
+static enum step_status chrome_trace_receive(void *user, const struct call_event *event,
+                                             struct step_error *error)
 {
     struct chrome_sink *sink = user;
     if (!name_thread(sink, event->thread_id))
         return no_memory(error);
-    begin_event(sink, event->change == CALL_OPENS ? "B" : "E",
-                trace_thread_of(&sink->base.source->names, event->thread_id)->number);
+    chrome_trace_begin_event(sink, event->change == CALL_OPENS ? "B" : "E",
+                             trace_thread_of(&sink->base.source->names, event->thread_id)->number);
     json_microseconds(&sink->json, "ts", event->time_ns);
     if (event->change == CALL_OPENS) {
         call_put_name(&sink->json, &sink->base.source->names, event->frame->method_id);
@@ -72,11 +72,11 @@ static enum step_status receive(void *user, const struct call_event *event,
     return STEP_STATUS_OK;
 }
 
-static void end_collection(struct chrome_sink *sink, const struct collection *over)
+static void chrome_trace_end_collection(struct chrome_sink *sink, const struct collection *over)
 {
     if (over->time < sink->calls.from_ns)
         return;
-    begin_event(sink, "i", 0);
+    chrome_trace_begin_event(sink, "i", 0);
     json_microseconds(&sink->json, "ts", over->time);
     json_text(&sink->json, "name", "collection");
     json_text(&sink->json, "s", "g");
@@ -106,13 +106,13 @@ static bool count_live(struct chrome_sink *sink, const struct trace_event *event
 }
 
 /* Viewers draw a counter as a step until its next event. */
-static void put_curve(struct chrome_sink *sink)
+static void chrome_trace_put_curve(struct chrome_sink *sink)
 {
     for (size_t i = 0; sink->has_sizes && i < sink->curve.count; i++) {
         uint64_t at = sink->curve.step_ns * i;
         if (at + sink->curve.step_ns <= sink->calls.from_ns)
             continue;
-        begin_event(sink, "C", 0);
+        chrome_trace_begin_event(sink, "C", 0);
         json_microseconds(&sink->json, "ts", at);
         json_text(&sink->json, "name", "live heap");
         json_begin_object(&sink->json, "args");
@@ -122,15 +122,15 @@ static void put_curve(struct chrome_sink *sink)
     }
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
-                            struct step_error *error)
+static enum step_status chrome_trace_put(struct trace_sink *base, const struct trace_event *events,
+                                         size_t count, struct step_error *error)
 {
     struct chrome_sink *sink = (struct chrome_sink *) base;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         struct collection over;
         while (collection_clock_ends_before(&sink->clock, &events[i], &over))
-            end_collection(sink, &over);
+            chrome_trace_end_collection(sink, &over);
         if (events[i].kind == EVENT_OBJECT_FREE &&
             !collection_clock_put_free(&sink->clock, &events[i]))
             return no_memory(error);
@@ -141,22 +141,22 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
     return status;
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status chrome_trace_close(struct trace_sink *base, struct step_error *error)
 {
     struct chrome_sink *sink = (struct chrome_sink *) base;
     struct collection over;
     while (collection_clock_finish(&sink->clock, &over))
-        end_collection(sink, &over);
+        chrome_trace_end_collection(sink, &over);
     enum step_status status = call_events_finish(&sink->calls, error);
     if (status != STEP_STATUS_OK)
         return status;
-    put_curve(sink);
+    chrome_trace_put_curve(sink);
     json_end_array(&sink->json);
     json_close(&sink->json);
     return status;
 }
 
-static void reset(struct trace_sink *base)
+static void chrome_trace_reset(struct trace_sink *base)
 {
     struct chrome_sink *sink = (struct chrome_sink *) base;
     call_events_reset(&sink->calls);
@@ -165,8 +165,8 @@ static void reset(struct trace_sink *base)
     id_table_reset(&sink->named);
 }
 
-static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
-                                  struct step_error *error)
+static enum step_status chrome_trace_open(struct trace_sink *base, const struct format_output *to,
+                                          struct step_error *error)
 {
     struct chrome_sink *sink = (struct chrome_sink *) base;
     const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
@@ -174,7 +174,7 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     level_curve_init(&sink->curve);
     sink->process = event_source_number(to->source, "process-id", 1);
     id_table_init(&sink->named, sizeof(uint8_t));
-    call_events_init(&sink->calls, *from_ns, receive, sink);
+    call_events_init(&sink->calls, *from_ns, chrome_trace_receive, sink);
     json_init(&sink->json, base->stream.file);
     sink->json.is_compact = true;
     json_begin_object(&sink->json, NULL);
@@ -186,10 +186,10 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
 static const struct trace_sink_operations operations = {
     .size_bytes = sizeof(struct chrome_sink),
     .prints = true,
-    .open = open_sink,
-    .put = put,
-    .close = close_sink,
-    .reset = reset,
+    .open = chrome_trace_open,
+    .put = chrome_trace_put,
+    .close = chrome_trace_close,
+    .reset = chrome_trace_reset,
 };
 
 const struct trace_format format_chrome_trace = {

@@ -48,8 +48,8 @@ static bool join_names(const struct trace_names *names, struct heap_snapshot *sn
     return ok;
 }
 
-static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
-                            struct step_error *error)
+static enum step_status collapsed_put(struct heap_writer *writer, struct heap_snapshot *snapshot,
+                                      struct step_error *error)
 {
     FILE *out = writer->stream.file;
     uint32_t *path = NULL;
@@ -78,7 +78,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
 }
 
 static const struct heap_writer_operations collapsed_writer = {
-    .put = put,
+    .put = collapsed_put,
     .size_bytes = sizeof(struct heap_writer),
 };
 

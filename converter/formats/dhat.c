@@ -51,7 +51,7 @@ static uint32_t frame_of_site(struct dhat_file *file, uint32_t site)
                : number_frame(file, &file->of_place, number, (struct dhat_frame){.place = number});
 }
 
-static int compare_rows(const void *left, const void *right)
+static int dhat_compare_rows(const void *left, const void *right)
 {
     const struct heap_key *a = &((const struct heap_row *) left)->key;
     const struct heap_key *b = &((const struct heap_row *) right)->key;
@@ -66,7 +66,7 @@ static bool put_point(struct dhat_file *file, const struct heap_row *row)
     static const struct heap_row nothing;
     struct json_output *json = &file->json;
     const struct heap_row *peak =
-        bsearch(row, file->at_peak, file->at_peak_count, sizeof *file->at_peak, compare_rows);
+        bsearch(row, file->at_peak, file->at_peak_count, sizeof *file->at_peak, dhat_compare_rows);
     uint32_t class = number_frame(file, &file->of_class, row->key.class_id,
                                   (struct dhat_frame){.class_id = row->key.class_id});
     bool ok = class != 0;
@@ -94,7 +94,7 @@ static bool put_point(struct dhat_file *file, const struct heap_row *row)
     return ok;
 }
 
-static void put_head(struct dhat_file *file, const struct heap_snapshot *snapshot)
+static void dhat_put_head(struct dhat_file *file, const struct heap_snapshot *snapshot)
 {
     struct json_output *json = &file->json;
     json_init(json, file->base.stream.file);
@@ -115,7 +115,7 @@ static void put_head(struct dhat_file *file, const struct heap_snapshot *snapsho
     json_number(json, "te", time_age(snapshot->time_ns, snapshot->unit));
 }
 
-static void put_frames(struct dhat_file *file)
+static void dhat_put_frames(struct dhat_file *file)
 {
     struct json_output *json = &file->json;
     char text[HEAP_SITE_TEXT];
@@ -140,31 +140,31 @@ static bool keep_peak(struct dhat_file *file, struct heap_snapshot *snapshot)
     file->at_peak = snapshot->rows;
     file->at_peak_count = snapshot->count;
     snapshot->rows = NULL;
-    qsort(file->at_peak, file->at_peak_count, sizeof *file->at_peak, compare_rows);
+    qsort(file->at_peak, file->at_peak_count, sizeof *file->at_peak, dhat_compare_rows);
     id_table_init(&file->of_place, sizeof(uint32_t));
     id_table_init(&file->of_class, sizeof(uint32_t));
     return heap_sites_init(&file->places, file->base.sites->names);
 }
 
 /* Gets the peak, then the end. */
-static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
-                            struct step_error *error)
+static enum step_status dhat_put(struct heap_writer *writer, struct heap_snapshot *snapshot,
+                                 struct step_error *error)
 {
     struct dhat_file *file = (struct dhat_file *) writer;
     if (!file->has_begun)
         return keep_peak(file, snapshot) ? STEP_STATUS_OK : no_memory(error);
     bool ok = true;
-    put_head(file, snapshot);
+    dhat_put_head(file, snapshot);
     json_begin_array(&file->json, "pps");
     for (size_t i = 0; ok && !ferror(file->json.file) && i < snapshot->count; i++)
         ok = put_point(file, &snapshot->rows[i]);
     json_end_array(&file->json);
-    put_frames(file);
+    dhat_put_frames(file);
     json_close(&file->json);
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-static void reset(struct heap_writer *writer)
+static void dhat_reset(struct heap_writer *writer)
 {
     struct dhat_file *file = (struct dhat_file *) writer;
     if (!file->has_begun)
@@ -177,8 +177,8 @@ static void reset(struct heap_writer *writer)
 }
 
 static const struct heap_writer_operations dhat_writer = {
-    .put = put,
-    .reset = reset,
+    .put = dhat_put,
+    .reset = dhat_reset,
     .size_bytes = sizeof(struct dhat_file),
     .takes_peak_and_end = true,
 };

@@ -91,7 +91,7 @@ static void print_word(struct tracking *tracking, struct step_bytes word, FILE *
 }
 
 /* Prints a class as a type, "Ljava/lang/String;" or "[I". */
-static void print_type(struct tracking *tracking, struct step_bytes name, FILE *out)
+static void elephant_print_type(struct tracking *tracking, struct step_bytes name, FILE *out)
 {
     bool is_array = name.length > 0 && name.data[0] == '[';
     if (!is_array)
@@ -101,7 +101,7 @@ static void print_type(struct tracking *tracking, struct step_bytes name, FILE *
         putc(';', out);
 }
 
-static void print_class(struct tracking *tracking, uint64_t class_id)
+static void elephant_print_class(struct tracking *tracking, uint64_t class_id)
 {
     FILE *out = tracking->names_file.stream.file;
     fprintf(out, " 0x%" PRIx64 " ", class_id);
@@ -116,20 +116,20 @@ static void write_field(struct tracking *tracking, uint64_t id)
         return;
     fprintf(out, "F %c 0x%" PRIx64 " ", (entry.modifiers & ACCESS_STATIC) != 0 ? 'S' : 'I', id);
     print_word(tracking, entry.name, out);
-    print_class(tracking, entry.class_);
+    elephant_print_class(tracking, entry.class_);
     putc(' ', out);
     print_word(tracking, entry.descriptor, out);
     putc('\n', out);
 }
 
-static void write_method(struct tracking *tracking, uint64_t id)
+static void elephant_write_method(struct tracking *tracking, uint64_t id)
 {
     FILE *out = tracking->names_file.stream.file;
     struct step_java_method entry;
     if (!java_method(java_of(tracking), id, &entry))
         return;
     fprintf(out, "N 0x%" PRIx64, id);
-    print_class(tracking, entry.class_);
+    elephant_print_class(tracking, entry.class_);
     putc(' ', out);
     print_word(tracking, entry.name, out);
     putc(' ', out);
@@ -148,17 +148,17 @@ static void write_names(struct tracking *tracking)
     fputs("# steptrace convert --to=elephant-tracks\n", out);
     for (uint64_t id = 1; id <= classes && !ferror(out); id++) {
         putc('C', out);
-        print_class(tracking, id);
+        elephant_print_class(tracking, id);
         putc('\n', out);
     }
     for (uint64_t id = 1; id <= fields && !ferror(out); id++)
         write_field(tracking, id);
     for (uint64_t id = 1; id <= methods && !ferror(out); id++)
-        write_method(tracking, id);
+        elephant_write_method(tracking, id);
 }
 
 /* Writes the line of a site when it first allocates; 0: unknown. */
-static void put_site(struct tracking *tracking, uint32_t site, uint32_t class_id)
+static void elephant_put_site(struct tracking *tracking, uint32_t site, uint32_t class_id)
 {
     FILE *out = tracking->names_file.stream.file;
     struct step_java_frame frame;
@@ -179,7 +179,7 @@ static void put_site(struct tracking *tracking, uint32_t site, uint32_t class_id
         dimensions++;
     fprintf(out, "S 0x%" PRIx64 " 0x%" PRIx64 " 0x%" PRIx32 " ", (uint64_t) frame.method,
             (uint64_t) method.class_, site);
-    print_type(tracking, type, out);
+    elephant_print_type(tracking, type, out);
     fprintf(out, " %zu\n", dimensions);
 }
 
@@ -197,7 +197,7 @@ static uint64_t length_of(struct tracking *tracking, struct step_bytes type,
     return length;
 }
 
-static void put_alloc(struct tracking *tracking, const struct graph_event *event)
+static void elephant_put_alloc(struct tracking *tracking, const struct graph_event *event)
 {
     struct step_bytes type = java_class_name(java_of(tracking), event->class_id);
     bool is_array = type.length > 0 && type.data[0] == '[';
@@ -207,13 +207,13 @@ static void put_alloc(struct tracking *tracking, const struct graph_event *event
             : is_array                    ? 'A'
                                           : 'N',
             event->object, event->amount);
-    print_type(tracking, type, out);
+    elephant_print_type(tracking, type, out);
     fprintf(out, " %" PRIx32 " %" PRIx64 " %" PRIx32 "\n", event->site,
             length_of(tracking, type, event), event->thread_id);
-    put_site(tracking, event->site, event->class_id);
+    elephant_put_site(tracking, event->site, event->class_id);
 }
 
-static void put_death(struct tracking *tracking, const struct graph_event *event)
+static void elephant_put_death(struct tracking *tracking, const struct graph_event *event)
 {
     if (!graph_replay_knows(replay_of(tracking), event->object))
         return;
@@ -235,7 +235,7 @@ static void put_update(void *user, uint32_t holder, uint32_t key, uint32_t befor
 
 /* ---- calls ---- */
 
-static void put_entry(struct tracking *tracking, const struct graph_event *event)
+static void elephant_put_entry(struct tracking *tracking, const struct graph_event *event)
 {
     struct call_stack *stack = id_table_get(&tracking->stacks, event->thread_id);
     fprintf(out_of(tracking), "M %" PRIx64 " %" PRIx64 " %" PRIx32 "\n", event->number,
@@ -247,7 +247,7 @@ static void put_entry(struct tracking *tracking, const struct graph_event *event
 }
 
 /* The receiver is that of the entry; 0 if the entry is not in the trace. */
-static void put_exit(struct tracking *tracking, const struct graph_event *event)
+static void elephant_put_exit(struct tracking *tracking, const struct graph_event *event)
 {
     struct call_stack *stack = id_table_find(&tracking->stacks, event->thread_id);
     uint64_t receiver = 0;
@@ -286,23 +286,23 @@ static bool put_snapshot(struct tracking *tracking, const struct graph_event *ev
     return replay(tracking, event);
 }
 
-static bool put_event(struct tracking *tracking, const struct graph_event *event)
+static bool elephant_put_event(struct tracking *tracking, const struct graph_event *event)
 {
     tracking->event = event;
     switch ((enum graph_event_kind) event->kind) {
     case GRAPH_ALLOC:
     case GRAPH_EXISTING:
-        put_alloc(tracking, event);
+        elephant_put_alloc(tracking, event);
         return replay(tracking, event);
     case GRAPH_FREE:
     case GRAPH_DEATH:
-        put_death(tracking, event);
+        elephant_put_death(tracking, event);
         return true;
     case GRAPH_ENTRY:
-        put_entry(tracking, event);
+        elephant_put_entry(tracking, event);
         return true;
     case GRAPH_EXIT:
-        put_exit(tracking, event);
+        elephant_put_exit(tracking, event);
         return true;
     case GRAPH_FIELD:
     case GRAPH_ELEMENT:
@@ -314,7 +314,7 @@ static bool put_event(struct tracking *tracking, const struct graph_event *event
     }
 }
 
-static enum step_status put_events(struct tracking *tracking, struct step_error *error)
+static enum step_status elephant_put_events(struct tracking *tracking, struct step_error *error)
 {
     const uint32_t kinds =
         GRAPH_REPLAY_KINDS | GRAPH_EVENT_BIT(GRAPH_ENTRY) | GRAPH_EVENT_BIT(GRAPH_EXIT);
@@ -324,14 +324,14 @@ static enum step_status put_events(struct tracking *tracking, struct step_error 
         graph_source_start(source, kinds, graph_replay_knows, replay_of(tracking), error);
     while (status == STEP_STATUS_OK && !ferror(out_of(tracking)) &&
            (status = graph_source_next(source, &event, error)) == STEP_STATUS_OK)
-        if (!put_event(tracking, event) || tracking->no_memory)
+        if (!elephant_put_event(tracking, event) || tracking->no_memory)
             status = no_memory(error);
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
 
 /* ---- the files ---- */
 
-static bool is_own(int directory, const char *name)
+static bool elephant_is_own(int directory, const char *name)
 {
     (void) directory;
     return strcmp(name, "trace") == 0 || strcmp(name, "names") == 0;
@@ -366,7 +366,8 @@ static void abort_text(struct text_file *text)
 static enum step_status write_files(struct tracking *tracking, const char *output,
                                     struct step_error *error)
 {
-    enum step_status status = output_directory_open(&tracking->directory, output, is_own, error);
+    enum step_status status =
+        output_directory_open(&tracking->directory, output, elephant_is_own, error);
     if (status == STEP_STATUS_OK)
         status = open_text(tracking, &tracking->trace, "trace", error);
     if (status == STEP_STATUS_OK)
@@ -374,7 +375,7 @@ static enum step_status write_files(struct tracking *tracking, const char *outpu
     if (status != STEP_STATUS_OK)
         return status;
     write_names(tracking);
-    status = put_events(tracking, error);
+    status = elephant_put_events(tracking, error);
     if (status == STEP_STATUS_OK)
         status = close_text(&tracking->trace, error);
     if (status == STEP_STATUS_OK)

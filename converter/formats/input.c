@@ -41,7 +41,7 @@ static void alloc_filter_init(struct alloc_filter *filter, const struct event_se
                                                      event_selection_is_of_objects(&objects)};
 }
 
-static bool thread_matches(const void *user, const char *glob)
+static bool input_thread_matches(const void *user, const char *glob)
 {
     char *end;
     return strtoull(glob, &end, 10) == *(const uint64_t *) user && *end == '\0';
@@ -139,7 +139,7 @@ static bool alloc_filter_takes(struct alloc_filter *filter, struct hatf_record *
         return false;
     if (record->tag == HATF_COMMENT || record->time < selected->from_ns ||
         record->time > selected->to_ns ||
-        !selected_globs_take(&selected->threads, thread_matches, &record->thread))
+        !selected_globs_take(&selected->threads, input_thread_matches, &record->thread))
         return false;
     enum step_text_kind kind = kind_of(record->tag);
     return kind < EVENT_KIND_COUNT ? (selected->kinds & TRACE_KIND_BIT(kind)) != 0

@@ -40,8 +40,9 @@ static enum step_status write_page(const struct lifetimes_sink *sink, struct ste
 
 /* ---- events ---- */
 
-static enum step_status put_alloc(struct lifetimes_sink *sink, const struct trace_event *event,
-                                  struct step_error *error)
+static enum step_status lifetimes_put_alloc(struct lifetimes_sink *sink,
+                                            const struct trace_event *event,
+                                            struct step_error *error)
 {
     if (sink->count > 0 && sink->count % PAGE_OBJECTS == 0) {
         enum step_status status = write_page(sink, error);
@@ -55,8 +56,9 @@ static enum step_status put_alloc(struct lifetimes_sink *sink, const struct trac
     return object_table_put(&sink->live, &object) ? STEP_STATUS_OK : no_memory(error);
 }
 
-static enum step_status put_free(struct lifetimes_sink *sink, const struct trace_event *event,
-                                 struct step_error *error)
+static enum step_status lifetimes_put_free(struct lifetimes_sink *sink,
+                                           const struct trace_event *event,
+                                           struct step_error *error)
 {
     struct live_object object;
     uint64_t freed_at = sink->count + 1;
@@ -70,16 +72,16 @@ static enum step_status put_free(struct lifetimes_sink *sink, const struct trace
                        object.value * sizeof(struct object), error);
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
-                            struct step_error *error)
+static enum step_status lifetimes_put(struct trace_sink *base, const struct trace_event *events,
+                                      size_t count, struct step_error *error)
 {
     struct lifetimes_sink *sink = (struct lifetimes_sink *) base;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         if (events[i].kind == EVENT_OBJECT_ALLOC)
-            status = put_alloc(sink, &events[i], error);
+            status = lifetimes_put_alloc(sink, &events[i], error);
         else if (events[i].kind == EVENT_OBJECT_FREE)
-            status = put_free(sink, &events[i], error);
+            status = lifetimes_put_free(sink, &events[i], error);
     }
     return status;
 }
@@ -98,7 +100,7 @@ static void put_line(struct lifetimes_sink *sink, uint64_t number, const struct 
     fputc('\n', out);
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status lifetimes_close(struct trace_sink *base, struct step_error *error)
 {
     struct lifetimes_sink *sink = (struct lifetimes_sink *) base;
     enum step_status status = sink->count > 0 ? write_page(sink, error) : STEP_STATUS_OK;
@@ -120,7 +122,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
     return status;
 }
 
-static void reset(struct trace_sink *base)
+static void lifetimes_sink_reset(struct trace_sink *base)
 {
     struct lifetimes_sink *sink = (struct lifetimes_sink *) base;
     if (sink->spool >= 0)
@@ -128,8 +130,8 @@ static void reset(struct trace_sink *base)
     object_table_reset(&sink->live);
 }
 
-static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
-                                  struct step_error *error)
+static enum step_status lifetimes_open(struct trace_sink *base, const struct format_output *to,
+                                       struct step_error *error)
 {
     struct lifetimes_sink *sink = (struct lifetimes_sink *) base;
     (void) to;
@@ -140,10 +142,10 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
 static const struct trace_sink_operations operations = {
     .size_bytes = sizeof(struct lifetimes_sink),
     .prints = true,
-    .open = open_sink,
-    .put = put,
-    .close = close_sink,
-    .reset = reset,
+    .open = lifetimes_open,
+    .put = lifetimes_put,
+    .close = lifetimes_close,
+    .reset = lifetimes_sink_reset,
 };
 
 const struct trace_format format_lifetimes = {

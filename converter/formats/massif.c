@@ -47,7 +47,8 @@ static uint32_t add_node(struct tree *tree, const struct heap_site *site, uint64
     return node;
 }
 
-static bool add_row(struct tree *tree, const struct heap_sites *sites, const struct heap_row *row)
+static bool massif_add_row(struct tree *tree, const struct heap_sites *sites,
+                           const struct heap_row *row)
 {
     struct heap_site next = {.method_id = row->key.class_id, .line = CLASS_NODE};
     uint32_t at = add_node(tree, &next, row->live.bytes);
@@ -100,7 +101,7 @@ static void tree_reset(struct tree *tree)
 
 /* ---- the file ---- */
 
-static void put_text(const struct massif_file *file, const struct tree *tree, uint32_t node)
+static void massif_put_text(const struct massif_file *file, const struct tree *tree, uint32_t node)
 {
     FILE *out = file->base.stream.file;
     const struct heap_site *site = &tree->nodes.items[node];
@@ -129,13 +130,13 @@ static void put_node(const struct massif_file *file, const struct tree *tree, ui
     if (node == 0)
         fputs("(live objects) by class, and by stack from the innermost frame", out);
     else
-        put_text(file, tree, node);
+        massif_put_text(file, tree, node);
     fputc('\n', out);
 }
 
 /* Writes a node, and enters it in the path. */
-static void enter(const struct massif_file *file, const struct tree *tree, uint32_t node,
-                  size_t depth, uint64_t total, struct branch *branch)
+static void massif_enter(const struct massif_file *file, const struct tree *tree, uint32_t node,
+                         size_t depth, uint64_t total, struct branch *branch)
 {
     *branch = (struct branch){.next = tree->first[node]};
     for (size_t i = tree->first[node]; i < tree->first[node + 1]; i++) {
@@ -151,14 +152,14 @@ static void enter(const struct massif_file *file, const struct tree *tree, uint3
 }
 
 /* Writes the tree in depth: of children, which are sorted, those that are shown come first. */
-static bool put_tree(const struct massif_file *file, const struct tree *tree, uint64_t total)
+static bool massif_put_tree(const struct massif_file *file, const struct tree *tree, uint64_t total)
 {
     FILE *out = file->base.stream.file;
     size_t depth = 1, capacity = 0;
     struct branch *path = NULL;
     if (!STEP_MAKE_ROOM(path, capacity, 1))
         return false;
-    enter(file, tree, 0, 0, total, &path[0]);
+    massif_enter(file, tree, 0, 0, total, &path[0]);
     while (depth > 0) {
         struct branch *at = &path[depth - 1];
         if (at->next == at->end) {
@@ -171,7 +172,7 @@ static bool put_tree(const struct massif_file *file, const struct tree *tree, ui
         uint32_t child = tree->order[at->next++];
         if (!STEP_MAKE_ROOM(path, capacity, depth + 1))
             break;
-        enter(file, tree, child, depth, total, &path[depth]);
+        massif_enter(file, tree, child, depth, total, &path[depth]);
         depth++;
     }
     free(path);
@@ -195,10 +196,10 @@ static bool put_detailed(struct massif_file *file, const struct heap_snapshot *s
     for (size_t i = 0; ok && i < snapshot->count; i++) {
         total += snapshot->rows[i].live.bytes;
         ok = snapshot->rows[i].live.bytes == 0 ||
-             add_row(&tree, file->base.sites, &snapshot->rows[i]);
+             massif_add_row(&tree, file->base.sites, &snapshot->rows[i]);
     }
     put_point(file, snapshot->time_ns, total, name);
-    ok = ok && sort_nodes(&tree) && put_tree(file, &tree, total);
+    ok = ok && sort_nodes(&tree) && massif_put_tree(file, &tree, total);
     tree_reset(&tree);
     return ok;
 }
@@ -225,8 +226,8 @@ static bool put_all(struct massif_file *file, const struct heap_snapshot *end)
     return ok && put_detailed(file, end, "detailed");
 }
 
-static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
-                            struct step_error *error)
+static enum step_status massif_put(struct heap_writer *writer, struct heap_snapshot *snapshot,
+                                   struct step_error *error)
 {
     struct massif_file *file = (struct massif_file *) writer;
     if (file->peak.rows == NULL) {
@@ -238,15 +239,15 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     return put_all(file, snapshot) ? STEP_STATUS_OK : no_memory(error);
 }
 
-static void reset(struct heap_writer *writer)
+static void massif_reset(struct heap_writer *writer)
 {
     struct massif_file *file = (struct massif_file *) writer;
     heap_snapshot_reset(&file->peak);
 }
 
 static const struct heap_writer_operations massif_writer = {
-    .put = put,
-    .reset = reset,
+    .put = massif_put,
+    .reset = massif_reset,
     .size_bytes = sizeof(struct massif_file),
     .takes_peak_and_end = true,
     .draws = true,

@@ -52,14 +52,14 @@ struct otlp_file {
 
 /* ---- the dictionary: each function returns an index ---- */
 
-static uint64_t put_string(struct otlp_file *file, struct step_bytes text)
+static uint64_t otlp_put_string(struct otlp_file *file, struct step_bytes text)
 {
     protobuf_text(&file->dictionary, TABLE_STRING, text);
     return file->counts[TABLE_STRING]++;
 }
 
 /* Adds `file->part`. */
-static uint64_t put_entry(struct otlp_file *file, enum dictionary_field table)
+static uint64_t otlp_put_entry(struct otlp_file *file, enum dictionary_field table)
 {
     protobuf_part(&file->dictionary, table, &file->part);
     return file->counts[table]++;
@@ -73,7 +73,7 @@ static uint64_t put_attribute(struct otlp_file *file, uint64_t key, struct step_
     bytes_clear(&file->part);
     protobuf_number(&file->part, KEY, key);
     protobuf_part(&file->part, VALUE, &file->inner);
-    return put_entry(file, TABLE_ATTRIBUTE);
+    return otlp_put_entry(file, TABLE_ATTRIBUTE);
 }
 
 static uint64_t put_function(struct otlp_file *file, uint32_t method_id, const char *path)
@@ -81,13 +81,13 @@ static uint64_t put_function(struct otlp_file *file, uint32_t method_id, const c
     enum { NAME = 1, SYSTEM_NAME = 2, FILE_NAME = 3 };
     if (!profile_function_name(file->base.sites->names, method_id, &file->name))
         file->dictionary.failed = true;
-    uint64_t name = put_string(file, (struct step_bytes){file->name.data, file->name.length});
-    uint64_t file_name = path[0] != '\0' ? put_string(file, step_text(path)) : 0;
+    uint64_t name = otlp_put_string(file, (struct step_bytes){file->name.data, file->name.length});
+    uint64_t file_name = path[0] != '\0' ? otlp_put_string(file, step_text(path)) : 0;
     bytes_clear(&file->part);
     protobuf_number(&file->part, NAME, name);
     protobuf_number(&file->part, SYSTEM_NAME, name);
     protobuf_number(&file->part, FILE_NAME, file_name);
-    return put_entry(file, TABLE_FUNCTION);
+    return otlp_put_entry(file, TABLE_FUNCTION);
 }
 
 /* Returns the entry of an id, or NULL if memory runs out. */
@@ -131,11 +131,11 @@ static uint64_t location_of(struct otlp_file *file, uint32_t site)
     bytes_put_varint(&file->inner, file->jvm_attribute);
     if (method->class_id != 0) /* functions of native programs have no class */
         protobuf_part(&file->part, ATTRIBUTES, &file->inner);
-    return put_entry(file, TABLE_LOCATION);
+    return otlp_put_entry(file, TABLE_LOCATION);
 }
 
 /* A stack begins with the innermost frame. */
-static uint64_t stack_of(struct otlp_file *file, uint32_t site)
+static uint64_t otlp_stack_of(struct otlp_file *file, uint32_t site)
 {
     enum { LOCATIONS = 1 };
     uint32_t *known = site != 0 ? index_of(file, &file->stacks, site) : NULL;
@@ -149,7 +149,7 @@ static uint64_t stack_of(struct otlp_file *file, uint32_t site)
     }
     bytes_clear(&file->part);
     protobuf_part(&file->part, LOCATIONS, &file->value);
-    *known = (uint32_t) put_entry(file, TABLE_STACK);
+    *known = (uint32_t) otlp_put_entry(file, TABLE_STACK);
     return *known;
 }
 
@@ -170,13 +170,13 @@ static void begin_dictionary(struct otlp_file *file)
     bytes_clear(&file->part);
     for (int table = TABLE_MAPPING; table < TABLE_COUNT; table++)
         if (table != TABLE_LINK && table != TABLE_STRING)
-            put_entry(file, (enum dictionary_field) table);
+            otlp_put_entry(file, (enum dictionary_field) table);
     protobuf_bytes(&file->part, TRACE_ID, (struct step_bytes){zeros, 16});
     protobuf_bytes(&file->part, SPAN_ID, (struct step_bytes){zeros, 8});
-    put_entry(file, TABLE_LINK);
-    put_string(file, step_text(""));
-    file->class_key = put_string(file, step_text("class"));
-    file->frame_key = put_string(file, step_text("profile.frame.type"));
+    otlp_put_entry(file, TABLE_LINK);
+    otlp_put_string(file, step_text(""));
+    file->class_key = otlp_put_string(file, step_text("class"));
+    file->frame_key = otlp_put_string(file, step_text("profile.frame.type"));
     file->jvm_attribute = put_attribute(file, file->frame_key, step_text("jvm"));
 }
 
@@ -196,13 +196,13 @@ static void begin_profiles(struct otlp_file *file, const struct heap_snapshot *s
 {
     static const char *const types[KINDS] = {"allocated_objects", "allocated_space",
                                              "inuse_objects", "inuse_space"};
-    uint64_t count = put_string(file, step_text("count"));
-    uint64_t bytes = put_string(file, step_text("bytes"));
-    uint64_t space = put_string(file, step_text("space"));
+    uint64_t count = otlp_put_string(file, step_text("count"));
+    uint64_t bytes = otlp_put_string(file, step_text("bytes"));
+    uint64_t space = otlp_put_string(file, step_text("space"));
     for (int i = 0; i < KINDS; i++) {
         struct byte_output *profile = &file->profiles[i];
-        put_value_type(file, profile, PROFILE_SAMPLE_TYPE, put_string(file, step_text(types[i])),
-                       i % 2 == 0 ? count : bytes);
+        put_value_type(file, profile, PROFILE_SAMPLE_TYPE,
+                       otlp_put_string(file, step_text(types[i])), i % 2 == 0 ? count : bytes);
         if (file->base.start_ns != 0)
             protobuf_fixed64(profile, PROFILE_TIME_NS, file->base.start_ns);
         protobuf_number(profile, PROFILE_DURATION_NS, snapshot->time_ns);
@@ -211,11 +211,11 @@ static void begin_profiles(struct otlp_file *file, const struct heap_snapshot *s
     }
 }
 
-static void put_row(struct otlp_file *file, const struct heap_row *row)
+static void otlp_put_row(struct otlp_file *file, const struct heap_row *row)
 {
     const uint64_t values[KINDS] = {row->allocated.objects, row->allocated.bytes, row->live.objects,
                                     row->live.bytes};
-    uint64_t stack = stack_of(file, row->key.site);
+    uint64_t stack = otlp_stack_of(file, row->key.site);
     uint64_t attribute = attribute_of(file, row->key.class_id);
     for (int i = 0; i < KINDS; i++) {
         if (values[i] == 0)
@@ -235,8 +235,8 @@ static void put_row(struct otlp_file *file, const struct heap_row *row)
 /* ---- the file ---- */
 
 /* Adds an attribute of a resource: a key with a text, or with a number if `text` is NULL. */
-static void put_property(struct otlp_file *file, struct byte_output *resource, const char *key,
-                         const char *text, uint64_t number)
+static void otlp_put_property(struct otlp_file *file, struct byte_output *resource, const char *key,
+                              const char *text, uint64_t number)
 {
     enum { ATTRIBUTE = 1, KEY = 1, VALUE = 2, STRING_VALUE = 1, INT_VALUE = 3 };
     bytes_clear(&file->value);
@@ -256,15 +256,15 @@ static bool put_resource(struct otlp_file *file, struct byte_output *resource,
 {
     enum { NAME = 1, VERSION = 2 };
     struct trace_text title = trace_text_or(file->base.title, "unknown_service");
-    put_property(file, resource, "service.name", title.unshown, 0);
-    put_property(file, resource, "process.pid", NULL, file->base.process);
+    otlp_put_property(file, resource, "service.name", title.unshown, 0);
+    otlp_put_property(file, resource, "process.pid", NULL, file->base.process);
     protobuf_text(scope, NAME, step_text("steptrace"));
     protobuf_text(scope, VERSION, step_text(STEPTRACE_VERSION));
     return !resource->failed && !scope->failed;
 }
 
-static enum step_status write_file(struct otlp_file *file, const struct byte_output *resource,
-                                   const struct byte_output *scope, struct step_error *error)
+static enum step_status otlp_write_file(struct otlp_file *file, const struct byte_output *resource,
+                                        const struct byte_output *scope, struct step_error *error)
 {
     enum { RESOURCE = 1, SCOPE_PROFILES = 2, SCOPE = 1, PROFILES = 2 };
     FILE *out = file->base.stream.file;
@@ -295,8 +295,8 @@ static bool has_failed(const struct otlp_file *file)
     return failed;
 }
 
-static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
-                            struct step_error *error)
+static enum step_status otlp_put(struct heap_writer *writer, struct heap_snapshot *snapshot,
+                                 struct step_error *error)
 {
     struct otlp_file *file = (struct otlp_file *) writer;
     struct byte_output resource = {.failed = false}, scope = {.failed = false};
@@ -309,15 +309,16 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     begin_dictionary(file);
     begin_profiles(file, snapshot);
     for (size_t i = 0; i < snapshot->count && !has_failed(file); i++)
-        put_row(file, &snapshot->rows[i]);
+        otlp_put_row(file, &snapshot->rows[i]);
     bool ok = put_resource(file, &resource, &scope) && !has_failed(file);
-    enum step_status status = ok ? write_file(file, &resource, &scope, error) : no_memory(error);
+    enum step_status status =
+        ok ? otlp_write_file(file, &resource, &scope, error) : no_memory(error);
     bytes_reset(&resource);
     bytes_reset(&scope);
     return status;
 }
 
-static void reset(struct heap_writer *writer)
+static void otlp_reset(struct heap_writer *writer)
 {
     struct otlp_file *file = (struct otlp_file *) writer;
     bytes_reset(&file->dictionary);
@@ -334,8 +335,8 @@ static void reset(struct heap_writer *writer)
 }
 
 static const struct heap_writer_operations otlp_writer = {
-    .put = put,
-    .reset = reset,
+    .put = otlp_put,
+    .reset = otlp_reset,
     .size_bytes = sizeof(struct otlp_file),
 };
 

@@ -13,8 +13,8 @@ struct flow {
     bool has_sites;
 };
 
-static enum step_status put_events(void *user, const struct trace_event *events, size_t count,
-                                   struct step_error *error)
+static enum step_status pour_put_events(void *user, const struct trace_event *events, size_t count,
+                                        struct step_error *error)
 {
     struct flow *flow = user;
     return trace_sink_put(flow->sink, events, count, error);
@@ -28,17 +28,17 @@ static enum step_status put_checked(void *user, const struct trace_event *events
         flow->kinds |= TRACE_KIND_BIT(events[i].kind);
         flow->has_sites |= events[i].kind == EVENT_OBJECT_ALLOC && events[i].stack_id != 0;
     }
-    return put_events(user, events, count, error);
+    return pour_put_events(user, events, count, error);
 }
 
-static enum step_status put_alloc(void *user, const struct hatf_record *record,
-                                  struct step_error *error)
+static enum step_status pour_put_alloc(void *user, const struct hatf_record *record,
+                                       struct step_error *error)
 {
     return trace_sink_put_alloc(user, record, error);
 }
 
-static enum step_status put_part(void *user, const struct hatf_record *record,
-                                 struct step_error *error)
+static enum step_status pour_put_part(void *user, const struct hatf_record *record,
+                                      struct step_error *error)
 {
     const struct flow *flow = user;
     struct hatf_record copy = *record;
@@ -46,7 +46,7 @@ static enum step_status put_part(void *user, const struct hatf_record *record,
     return trace_sink_put_alloc(flow->sink, &copy, error);
 }
 
-static enum step_status open_sink(struct flow *flow, struct output_file *file,
+static enum step_status pour_open(struct flow *flow, struct output_file *file,
                                   struct step_error *error)
 {
     const struct format_output to = {.format = flow->how->to,
@@ -71,14 +71,14 @@ static bool takes_events(const struct flow *flow)
 static enum step_status feed(struct flow *flow)
 {
     if (takes_events(flow))
-        return input_each(flow->input, flow->is_checked ? put_checked : put_events, flow);
+        return input_each(flow->input, flow->is_checked ? put_checked : pour_put_events, flow);
     if (flow->sink->operations->prints) {
         flow->input->allocs->before_wait = flush_allocs;
         flow->input->allocs->before_wait_user = flow->sink;
     }
     return alloc_options_of(flow->how->settings)->omitted != 0
-               ? input_each_alloc(flow->input, put_part, flow)
-               : input_each_alloc(flow->input, put_alloc, flow->sink);
+               ? input_each_alloc(flow->input, pour_put_part, flow)
+               : input_each_alloc(flow->input, pour_put_alloc, flow->sink);
 }
 
 /* Facts about the whole trace may not hold for a part. */
@@ -132,7 +132,7 @@ static void report_lacks(const struct flow *flow)
 static enum step_status pour(struct flow *flow, struct output_file *file)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = open_sink(flow, file, &error);
+    enum step_status status = pour_open(flow, file, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
     flow->is_checked = takes_events(flow) && is_to_be_checked(flow);

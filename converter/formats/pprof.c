@@ -35,7 +35,7 @@ struct pprof_file {
     struct step_buffer name; /* scratch */
 };
 
-static void write_part(struct pprof_file *file, enum profile_field field)
+static void pprof_write_part(struct pprof_file *file, enum profile_field field)
 {
     protobuf_write_part(file->base.stream.file, field, &file->part);
 }
@@ -66,7 +66,7 @@ static void write_value_type(struct pprof_file *file, enum profile_field field, 
     bytes_clear(&file->part);
     protobuf_number(&file->part, 1, type);
     protobuf_number(&file->part, 2, unit);
-    write_part(file, field);
+    pprof_write_part(file, field);
 }
 
 static void write_function(struct pprof_file *file, uint64_t number, uint32_t method_id,
@@ -81,7 +81,7 @@ static void write_function(struct pprof_file *file, uint64_t number, uint32_t me
     protobuf_number(&file->part, 2, name);
     protobuf_number(&file->part, 3, name);
     protobuf_number(&file->part, 4, file_name);
-    write_part(file, PROFILE_FUNCTION);
+    pprof_write_part(file, PROFILE_FUNCTION);
 }
 
 /* Returns the number of a method's function in the file of `place`.  Where a source map names
@@ -121,7 +121,7 @@ static uint64_t location_of(struct pprof_file *file, uint32_t site)
     bytes_clear(&file->part);
     protobuf_number(&file->part, 1, location);
     protobuf_part(&file->part, 4, line);
-    write_part(file, PROFILE_LOCATION);
+    pprof_write_part(file, PROFILE_LOCATION);
     return location;
 }
 
@@ -195,8 +195,8 @@ static void write_head(struct pprof_file *file, const struct heap_snapshot *snap
     *class_key = write_text(file, "class");
 }
 
-static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
-                            struct step_error *error)
+static enum step_status pprof_put(struct heap_writer *writer, struct heap_snapshot *snapshot,
+                                  struct step_error *error)
 {
     struct pprof_file *file = (struct pprof_file *) writer;
     uint64_t class_key;
@@ -210,7 +210,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-static void reset(struct heap_writer *writer)
+static void pprof_reset(struct heap_writer *writer)
 {
     struct pprof_file *file = (struct pprof_file *) writer;
     bytes_reset(&file->sample);
@@ -224,8 +224,8 @@ static void reset(struct heap_writer *writer)
 }
 
 static const struct heap_writer_operations pprof_writer = {
-    .put = put,
-    .reset = reset,
+    .put = pprof_put,
+    .reset = pprof_reset,
     .size_bytes = sizeof(struct pprof_file),
 };
 

@@ -68,8 +68,8 @@ static bool know_frame(struct calls_sink *sink, uint32_t method_id)
     return true;
 }
 
-static enum step_status receive(void *user, const struct call_event *event,
-                                struct step_error *error)
+static enum step_status scope_calls_receive(void *user, const struct call_event *event,
+                                            struct step_error *error)
 {
     struct calls_sink *sink = user;
     struct thread_events *thread = id_table_get(&sink->threads, event->thread_id);
@@ -94,8 +94,8 @@ static enum step_status receive(void *user, const struct call_event *event,
     return status;
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
-                            struct step_error *error)
+static enum step_status scope_calls_put(struct trace_sink *base, const struct trace_event *events,
+                                        size_t count, struct step_error *error)
 {
     struct calls_sink *sink = (struct calls_sink *) base;
     enum step_status status = STEP_STATUS_OK;
@@ -128,8 +128,9 @@ static void put_thread_name(struct calls_sink *sink, uint32_t thread_id)
     json_bytes(&sink->json, "name", (struct step_bytes){(const uint8_t *) text, end});
 }
 
-static enum step_status put_profile(struct calls_sink *sink, uint32_t thread_id,
-                                    const struct thread_events *thread, struct step_error *error)
+static enum step_status scope_calls_put_profile(struct calls_sink *sink, uint32_t thread_id,
+                                                const struct thread_events *thread,
+                                                struct step_error *error)
 {
     struct json_output *json = &sink->json;
     struct piece *piece = malloc(sizeof *piece);
@@ -158,7 +159,7 @@ static enum step_status put_profile(struct calls_sink *sink, uint32_t thread_id,
     return status;
 }
 
-static void put_frames(struct calls_sink *sink)
+static void scope_calls_put_frames(struct calls_sink *sink)
 {
     json_begin_object(&sink->json, "shared");
     json_begin_array(&sink->json, "frames");
@@ -171,7 +172,7 @@ static void put_frames(struct calls_sink *sink)
     json_end_object(&sink->json);
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status scope_calls_close(struct trace_sink *base, struct step_error *error)
 {
     struct calls_sink *sink = (struct calls_sink *) base;
     struct json_output *json = &sink->json;
@@ -186,14 +187,14 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
     for (uint32_t i = 0;
          status == STEP_STATUS_OK && (thread = id_table_next(&sink->threads, &i)) != NULL; i++)
         if (thread->piece != NULL)
-            status = put_profile(sink, i, thread, error);
+            status = scope_calls_put_profile(sink, i, thread, error);
     json_end_array(json);
-    put_frames(sink);
+    scope_calls_put_frames(sink);
     json_close(json);
     return status;
 }
 
-static void reset(struct trace_sink *base)
+static void scope_calls_reset(struct trace_sink *base)
 {
     struct calls_sink *sink = (struct calls_sink *) base;
     struct thread_events *thread;
@@ -207,14 +208,14 @@ static void reset(struct trace_sink *base)
         close(sink->spool);
 }
 
-static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
-                                  struct step_error *error)
+static enum step_status scope_calls_open(struct trace_sink *base, const struct format_output *to,
+                                         struct step_error *error)
 {
     struct calls_sink *sink = (struct calls_sink *) base;
     const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
     id_table_init(&sink->threads, sizeof(struct thread_events));
     id_table_init(&sink->frames, sizeof(uint32_t));
-    call_events_init(&sink->calls, *from_ns, receive, sink);
+    call_events_init(&sink->calls, *from_ns, scope_calls_receive, sink);
     json_init(&sink->json, base->stream.file);
     sink->json.is_compact = true;
     sink->spool = -1;
@@ -224,10 +225,10 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
 static const struct trace_sink_operations operations = {
     .size_bytes = sizeof(struct calls_sink),
     .prints = true,
-    .open = open_sink,
-    .put = put,
-    .close = close_sink,
-    .reset = reset,
+    .open = scope_calls_open,
+    .put = scope_calls_put,
+    .close = scope_calls_close,
+    .reset = scope_calls_reset,
 };
 
 const struct trace_format format_speedscope_calls = {

@@ -18,7 +18,7 @@ struct speedscope_file {
 };
 
 /* Frames are the places (from 0), then the classes. */
-static uint32_t place_of(struct speedscope_file *file, uint32_t site)
+static uint32_t scope_heap_place_of(struct speedscope_file *file, uint32_t site)
 {
     return heap_sites_put_place(&file->places, &file->base.sites->items[site]);
 }
@@ -36,7 +36,7 @@ static bool number_frames(struct speedscope_file *file, const struct heap_snapsh
             continue;
         for (uint32_t at = snapshot->rows[i].key.site; at != 0;
              at = file->base.sites->items[at].parent)
-            if (place_of(file, at) == 0)
+            if (scope_heap_place_of(file, at) == 0)
                 return false;
         uint32_t *class = id_table_get(&file->classes, snapshot->rows[i].key.class_id);
         if (class == NULL)
@@ -47,7 +47,7 @@ static bool number_frames(struct speedscope_file *file, const struct heap_snapsh
     return true;
 }
 
-static void put_place(struct speedscope_file *file, const struct heap_site *site)
+static void scope_heap_put_place(struct speedscope_file *file, const struct heap_site *site)
 {
     char path[FRAME_TEXT];
     const struct trace_names *names = file->places.names;
@@ -62,7 +62,7 @@ static void put_place(struct speedscope_file *file, const struct heap_site *site
     json_number(&file->json, "line", place.line);
 }
 
-static void put_frames(struct speedscope_file *file, const uint32_t *classes)
+static void scope_heap_put_frames(struct speedscope_file *file, const uint32_t *classes)
 {
     struct json_output *json = &file->json;
     char text[HEAP_SITE_TEXT];
@@ -72,7 +72,7 @@ static void put_frames(struct speedscope_file *file, const uint32_t *classes)
         size_t length = heap_site_print(&file->places, i, text, sizeof text);
         json_begin_object(json, NULL);
         json_bytes(json, "name", (struct step_bytes){(const uint8_t *) text, length});
-        put_place(file, &file->places.items[i]);
+        scope_heap_put_place(file, &file->places.items[i]);
         json_end_object(json);
     }
     for (uint32_t i = 0; i < file->class_count; i++) {
@@ -88,7 +88,7 @@ static void put_sample(struct speedscope_file *file, const struct heap_row *row,
 {
     size_t depth = 0;
     for (uint32_t at = row->key.site; at != 0; at = file->base.sites->items[at].parent)
-        path[depth++] = place_of(file, at) - 1;
+        path[depth++] = scope_heap_place_of(file, at) - 1;
     json_begin_array(&file->json, NULL);
     while (depth > 0)
         json_number(&file->json, NULL, path[--depth]);
@@ -97,7 +97,8 @@ static void put_sample(struct speedscope_file *file, const struct heap_row *row,
     json_end_array(&file->json);
 }
 
-static bool put_profile(struct speedscope_file *file, const struct heap_snapshot *snapshot)
+static bool scope_heap_put_profile(struct speedscope_file *file,
+                                   const struct heap_snapshot *snapshot)
 {
     struct json_output *json = &file->json;
     char moment[48];
@@ -153,15 +154,15 @@ static bool put_all(struct speedscope_file *file, const struct heap_snapshot *sn
     json_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     json_text(json, "exporter", "steptrace");
     trace_text_put_json(trace_text_or(file->base.title, "java"), json, "name");
-    put_frames(file, classes);
+    scope_heap_put_frames(file, classes);
     free(classes);
-    bool ok = put_profile(file, snapshot);
+    bool ok = scope_heap_put_profile(file, snapshot);
     json_close(json);
     return ok;
 }
 
-static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
-                            struct step_error *error)
+static enum step_status scope_heap_put(struct heap_writer *writer, struct heap_snapshot *snapshot,
+                                       struct step_error *error)
 {
     struct speedscope_file *file = (struct speedscope_file *) writer;
     id_table_init(&file->classes, sizeof(uint32_t));
@@ -171,7 +172,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     return no_memory(error);
 }
 
-static void reset(struct heap_writer *writer)
+static void scope_heap_reset(struct heap_writer *writer)
 {
     struct speedscope_file *file = (struct speedscope_file *) writer;
     heap_sites_reset(&file->places);
@@ -179,8 +180,8 @@ static void reset(struct heap_writer *writer)
 }
 
 static const struct heap_writer_operations speedscope_writer = {
-    .put = put,
-    .reset = reset,
+    .put = scope_heap_put,
+    .reset = scope_heap_reset,
     .size_bytes = sizeof(struct speedscope_file),
 };
 

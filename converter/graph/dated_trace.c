@@ -62,7 +62,7 @@ static void touch_object(struct death_tracker *tracker, uint64_t object, uint64_
         object_graph_touch(graph, object_graph_find(graph, object), time, TOUCH_USE);
 }
 
-static bool enter(struct death_tracker *tracker, const struct graph_event *event)
+static bool dated_enter(struct death_tracker *tracker, const struct graph_event *event)
 {
     struct receivers *calls = id_table_get(&tracker->threads, event->thread_id);
     touch_object(tracker, event->object, event->time);
@@ -75,7 +75,7 @@ static bool enter(struct death_tracker *tracker, const struct graph_event *event
 }
 
 /* The frame held its receiver until now.  Calls whose exits are missing end here, too. */
-static void leave(struct death_tracker *tracker, const struct graph_event *event)
+static void dated_leave(struct death_tracker *tracker, const struct graph_event *event)
 {
     struct receivers *calls = id_table_find(&tracker->threads, event->thread_id);
     size_t at = calls != NULL ? calls->count : 0;
@@ -98,10 +98,10 @@ static bool add_dying(struct death_tracker *tracker, const struct dying *dying)
     return true;
 }
 
-/* Step 2. GRAPH_DYING keeps a second free of the object from counting, and tells pass_on() what is
- * of the batch.  Frees of objects that are missing from the trace keep their time. */
-static enum step_status put_free(struct death_tracker *tracker, const struct graph_event *event,
-                                 struct step_error *error)
+/* Step 2. GRAPH_DYING keeps a second free of the object from counting, and tells dated_pass_on()
+ * what is of the batch.  Frees of objects that are missing from the trace keep their time. */
+static enum step_status dated_put_free(struct death_tracker *tracker,
+                                       const struct graph_event *event, struct step_error *error)
 {
     struct object_graph *graph = &tracker->replay.graph;
     uint32_t node = object_graph_find(graph, event->object);
@@ -125,7 +125,7 @@ static enum step_status put_free(struct death_tracker *tracker, const struct gra
     return death_runs_put(tracker->deaths, &death, error);
 }
 
-static bool push(struct death_tracker *tracker, uint32_t node)
+static bool dated_push(struct death_tracker *tracker, uint32_t node)
 {
     if (!STEP_MAKE_ROOM(tracker->pending, tracker->pending_capacity, tracker->pending_count + 1))
         return false;
@@ -148,7 +148,7 @@ static void uncount_dead_holders(struct death_tracker *tracker, int by)
 }
 
 /* Step 3: determines the last known time of each dead object by itself. */
-static void judge(struct death_tracker *tracker)
+static void dated_judge(struct death_tracker *tracker)
 {
     struct object_graph *graph = &tracker->replay.graph;
     uncount_dead_holders(tracker, -1);
@@ -195,11 +195,11 @@ static void pass_to(struct object_graph *graph, uint32_t target, uint64_t time, 
 
 /* Steps 4 and 5: propagates the node's time to all dead objects that it reaches and none before it
  * did.  The stack is explicit, because a linked list may be millions of objects long. */
-static bool pass_on(struct death_tracker *tracker, uint32_t from)
+static bool dated_pass_on(struct death_tracker *tracker, uint32_t from)
 {
     struct object_graph *graph = &tracker->replay.graph;
     uint64_t time = graph->touched[from];
-    if (!push(tracker, from))
+    if (!dated_push(tracker, from))
         return false;
     while (tracker->pending_count > 0) {
         size_t slots;
@@ -216,7 +216,7 @@ static bool pass_on(struct death_tracker *tracker, uint32_t from)
             if ((list->marks & GRAPH_DYING) == 0)
                 continue;
             list->marks |= GRAPH_DONE;
-            if (!push(tracker, edges[i].target))
+            if (!dated_push(tracker, edges[i].target))
                 return false;
         }
     }
@@ -224,7 +224,7 @@ static bool pass_on(struct death_tracker *tracker, uint32_t from)
 }
 
 /* Step 6. */
-static void measure(struct death_tracker *tracker, uint32_t node)
+static void dated_measure(struct death_tracker *tracker, uint32_t node)
 {
     struct object_graph *graph = &tracker->replay.graph;
     if (!tracker->summary->has_full_collections || graph->nodes[node].edges.touch == TOUCH_NONE)
@@ -242,8 +242,8 @@ static void measure(struct death_tracker *tracker, uint32_t node)
     object_graph_touch(graph, node, tracker->previous_time, TOUCH_USE);
 }
 
-static enum step_status give(struct death_tracker *tracker, const struct dying *dying,
-                             struct step_error *error)
+static enum step_status dated_give(struct death_tracker *tracker, const struct dying *dying,
+                                   struct step_error *error)
 {
     const struct object_graph *graph = &tracker->replay.graph;
     uint8_t how = graph->nodes[dying->node].edges.touch;
@@ -256,23 +256,24 @@ static enum step_status give(struct death_tracker *tracker, const struct dying *
     return death_runs_put(tracker->deaths, &death, error);
 }
 
-static enum step_status end_collection(struct death_tracker *tracker, struct step_error *error)
+static enum step_status dated_end_collection(struct death_tracker *tracker,
+                                             struct step_error *error)
 {
     struct object_graph *graph = &tracker->replay.graph;
     enum step_status status = STEP_STATUS_OK;
-    judge(tracker);
+    dated_judge(tracker);
     qsort(tracker->batch, tracker->batch_count, sizeof *tracker->batch, later_first);
     for (size_t i = 0; i < tracker->batch_count; i++) {
         struct edge_list *list = &graph->nodes[tracker->batch[i].node].edges;
         bool is_done = (list->marks & GRAPH_DONE) != 0;
         list->marks |= GRAPH_DONE;
-        if (!is_done && !pass_on(tracker, tracker->batch[i].node))
+        if (!is_done && !dated_pass_on(tracker, tracker->batch[i].node))
             return no_memory(error);
     }
     for (size_t i = 0; i < tracker->batch_count && status == STEP_STATUS_OK; i++) {
-        measure(tracker, tracker->batch[i].node);
+        dated_measure(tracker, tracker->batch[i].node);
         if (tracker->batch[i].thread_id != STAYS)
-            status = give(tracker, &tracker->batch[i], error);
+            status = dated_give(tracker, &tracker->batch[i], error);
     }
     for (size_t i = 0; i < tracker->batch_count; i++)
         object_graph_remove(graph, tracker->batch[i].node);
@@ -313,17 +314,17 @@ static enum step_status death_tracker_put(struct death_tracker *tracker,
 {
     bool is_free = event->kind == GRAPH_FREE;
     if (tracker->batch_count > 0 && (!is_free || event->time != tracker->batch_time)) {
-        enum step_status status = end_collection(tracker, error);
+        enum step_status status = dated_end_collection(tracker, error);
         if (status != STEP_STATUS_OK)
             return status;
     }
     if (is_free)
-        return put_free(tracker, event, error);
+        return dated_put_free(tracker, event, error);
     bool ok = true;
     if (event->kind == GRAPH_ENTRY)
-        ok = enter(tracker, event);
+        ok = dated_enter(tracker, event);
     else if (event->kind == GRAPH_EXIT)
-        leave(tracker, event);
+        dated_leave(tracker, event);
     else
         ok = graph_replay_put(&tracker->replay, event);
     return ok ? STEP_STATUS_OK : no_memory(error);
@@ -388,7 +389,7 @@ static enum step_status find_deaths(struct dating *dating, struct dated_summary 
         status = death_tracker_put(&tracker, event, error);
     }
     if (status == STEP_STATUS_END)
-        status = tracker.batch_count > 0 ? end_collection(&tracker, error) : STEP_STATUS_OK;
+        status = tracker.batch_count > 0 ? dated_end_collection(&tracker, error) : STEP_STATUS_OK;
     if (status == STEP_STATUS_OK)
         status = death_runs_finish(&dating->deaths, error);
     if (status == STEP_STATUS_OK)
@@ -401,8 +402,8 @@ static enum step_status find_deaths(struct dating *dating, struct dated_summary 
 
 /* Sets the places of an older record's fields among ours, which may have more.  A field of Java's
  * records has one slot.  Returns false if it is another record. */
-static bool find_places(const struct step_record *file, const struct step_record *ours,
-                        uint8_t places[FIELDS_MOST])
+static bool dated_find_places(const struct step_record *file, const struct step_record *ours,
+                              uint8_t places[FIELDS_MOST])
 {
     if (strcmp(file->name, ours->name) != 0 || file->field_count > ours->field_count ||
         ours->field_count > FIELDS_MOST)
@@ -420,7 +421,7 @@ static bool find_places(const struct step_record *file, const struct step_record
 static bool is_same_record(const struct step_record *one, const struct step_record *other)
 {
     uint8_t places[FIELDS_MOST];
-    if (one->field_count != other->field_count || !find_places(one, other, places))
+    if (one->field_count != other->field_count || !dated_find_places(one, other, places))
         return false;
     for (size_t i = 0; i < one->field_count; i++)
         if (places[i] != i)
@@ -435,7 +436,7 @@ static bool is_older_record(const struct step_definition *file, uint32_t record)
     uint8_t places[FIELDS_MOST];
     return is_same_record(&file->records[record], ours) ||
            (step_record_find_property(file, record, "time") != STEP_NO_PROPERTY_SLOT &&
-            find_places(&file->records[record], ours, places));
+            dated_find_places(&file->records[record], ours, places));
 }
 
 /* Returns the trace's definition if it has the record; ours if the trace's is an older version of
@@ -455,8 +456,8 @@ static const struct step_definition *choose_definition(const struct step_definit
     return ours;
 }
 
-static enum step_status put_death(struct dating *dating, uint32_t record,
-                                  const struct dated_death *death)
+static enum step_status dated_put_death(struct dating *dating, uint32_t record,
+                                        const struct dated_death *death)
 {
     /* In the order of ObjectDeath's fields; the definition may be the file's. */
     const uint64_t slots[] = {death->time, death->thread_id, death->object, death->collected,
@@ -465,14 +466,14 @@ static enum step_status put_death(struct dating *dating, uint32_t record,
 }
 
 /* Writes the deaths up to and including `time`. Both they and the stream's records are in order. */
-static enum step_status put_deaths(struct dating *dating, uint32_t record, uint64_t time,
-                                   struct step_error *error)
+static enum step_status dated_put_deaths(struct dating *dating, uint32_t record, uint64_t time,
+                                         struct step_error *error)
 {
     const struct dated_death *death;
     enum step_status status = STEP_STATUS_OK;
     while (status == STEP_STATUS_OK && (death = death_runs_peek(&dating->deaths)) != NULL &&
            death->time <= time) {
-        status = put_death(dating, record, death);
+        status = dated_put_death(dating, record, death);
         if (status == STEP_STATUS_OK)
             status = death_runs_next(&dating->deaths, error);
     }
@@ -489,7 +490,7 @@ static enum step_status put_copy(struct dating *dating, uint64_t stream,
     const struct step_record *record = &file->records[view->record];
     uint64_t slots[FIELDS_MOST] = {0};
     uint8_t places[FIELDS_MOST];
-    if (!find_places(record, &step_java_trace_definition.records[view->record], places))
+    if (!dated_find_places(record, &step_java_trace_definition.records[view->record], places))
         return STEP_STATUS_INVALID;
     for (size_t i = 0; i < record->field_count; i++)
         slots[places[i]] = view->slots[i];
@@ -510,7 +511,7 @@ static enum step_status copy_block(struct dating *dating, size_t i, struct step_
     while (status == STEP_STATUS_OK && step_block_next(*block, &view) == STEP_STATUS_OK) {
         size_t slot = dating->time_slots[view.record];
         if (stream == STEP_LIVE_STREAM_FREES && slot != STEP_NO_PROPERTY_SLOT)
-            status = put_deaths(dating, death, view.slots[slot], error);
+            status = dated_put_deaths(dating, death, view.slots[slot], error);
         if (status == STEP_STATUS_OK)
             status = put_copy(dating, stream, &view);
     }
@@ -528,7 +529,7 @@ static enum step_status copy_all(struct dating *dating, uint32_t death, struct s
     step_block_destroy(block);
     if (status == STEP_STATUS_OK)
         status = copy_loss_put_of_reader(dating->reader, dating->writer);
-    return status == STEP_STATUS_OK ? put_deaths(dating, death, UINT64_MAX, error) : status;
+    return status == STEP_STATUS_OK ? dated_put_deaths(dating, death, UINT64_MAX, error) : status;
 }
 
 static enum step_status prepare_copy(struct dating *dating, struct step_error *error)

@@ -42,7 +42,7 @@
  * depend on the order of the batch.  Then the counts are put back: removing the objects takes each
  * reference out once more.
  *
- * 4. Passing on (later_first(), pass_on()). An object cannot die before the last object that
+ * 4. Passing on (later_first(), dated_pass_on()). An object cannot die before the last object that
  * reaches it.  So its death is the greatest time of all dead objects from which it can be reached,
  * itself included.  The batch is visited from the latest time to the earliest.  The first visit
  * that reaches an object thus comes from the greatest of these, and GRAPH_DONE marks it as settled.
@@ -60,8 +60,8 @@
  * be passed on again: all that this collection found dead was alive at the previous one, and is
  * corrected by itself.
  *
- * 7. Removal comes last (end_collection()): it takes away the edges along which times are passed,
- * and makes the nodes available for new objects.
+ * 7. Removal comes last (dated_end_collection()): it takes away the edges along which times are
+ * passed, and makes the nodes available for new objects.
  */
 
 /* Checks computed deaths against the previous collection, which found the objects alive.  Only

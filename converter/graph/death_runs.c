@@ -30,7 +30,7 @@ struct death_run {
 
 /* The object decides at equal times: the result must not depend on how deaths are spread over
  * runs. */
-static int compare(const void *a, const void *b)
+static int death_runs_compare(const void *a, const void *b)
 {
     const struct dated_death *first = a, *second = b;
     if (first->time != second->time)
@@ -64,7 +64,7 @@ static enum step_status spool_fault(struct step_error *error)
 static void sort(struct death_runs *runs)
 {
     if (runs->count > 0)
-        qsort(runs->buffer, runs->count, sizeof *runs->buffer, compare);
+        qsort(runs->buffer, runs->count, sizeof *runs->buffer, death_runs_compare);
 }
 
 static enum step_status write_run(struct death_runs *runs, struct step_error *error)
@@ -125,12 +125,12 @@ static enum step_status read_more(struct death_runs *runs, struct death_run *run
 static bool is_before(const struct death_runs *runs, size_t a, size_t b)
 {
     const struct death_run *first = &runs->runs[a], *second = &runs->runs[b];
-    return compare(&first->read[first->at], &second->read[second->at]) < 0;
+    return death_runs_compare(&first->read[first->at], &second->read[second->at]) < 0;
 }
 
 /* Restores the heap below `at`. The heap has numbers of runs; a run's key is its next death, so the
  * key changes when the death is taken, and the run sinks from the top. */
-static void sift_down(struct death_runs *runs, size_t at)
+static void death_runs_sift_down(struct death_runs *runs, size_t at)
 {
     size_t moved = runs->heap[at];
     for (;;) {
@@ -170,7 +170,7 @@ enum step_status death_runs_finish(struct death_runs *runs, struct step_error *e
             runs->heap[runs->heap_count++] = i;
     }
     for (size_t i = runs->heap_count / 2; status == STEP_STATUS_OK && i-- > 0;)
-        sift_down(runs, i);
+        death_runs_sift_down(runs, i);
     return status;
 }
 
@@ -201,6 +201,6 @@ enum step_status death_runs_next(struct death_runs *runs, struct step_error *err
             runs->heap[0] = runs->heap[--runs->heap_count];
     }
     if (runs->heap_count > 0)
-        sift_down(runs, 0);
+        death_runs_sift_down(runs, 0);
     return STEP_STATUS_OK;
 }

@@ -29,7 +29,7 @@ static bool is_alloc(const struct graph_event *event)
     return event->kind == GRAPH_ALLOC || event->kind == GRAPH_EXISTING;
 }
 
-static bool is_free(const struct graph_event *event)
+static bool graph_moment_is_free(const struct graph_event *event)
 {
     return event->kind == GRAPH_FREE || event->kind == GRAPH_DEATH;
 }
@@ -37,7 +37,7 @@ static bool is_free(const struct graph_event *event)
 /* ---- end of the replay ---- */
 
 /* Adds a free or a death. */
-static bool put_free(struct collection_clock *clock, const struct graph_event *event)
+static bool graph_moment_put_free(struct collection_clock *clock, const struct graph_event *event)
 {
     return collection_clock_put(clock, event->amount, event->kind == GRAPH_DEATH, 0);
 }
@@ -59,7 +59,7 @@ static enum step_status find_collection(struct graph_moment *graph, struct stop 
            (status = graph_source_next(&graph->source, &event, error)) == STEP_STATUS_OK) {
         while (over.number < number && collection_clock_ends(&clock, event->time, &over))
             continue;
-        if (!put_free(&clock, event))
+        if (!graph_moment_put_free(&clock, event))
             status = no_memory(error);
     }
     if (status == STEP_STATUS_END) {
@@ -116,7 +116,7 @@ static enum step_status find_peak(struct graph_moment *graph, struct stop *stop,
             now.bytes -= replay->graph.objects[node].size;
             now.objects--;
         }
-        if (is_free(event)) {
+        if (graph_moment_is_free(event)) {
             graph_replay_free(replay, event->object);
             continue;
         }
@@ -201,16 +201,16 @@ static enum step_status replay_to(struct graph_moment *graph, const struct stop 
         graph_source_start(&graph->source, GRAPH_REPLAY_KINDS, graph_replay_knows, replay, error);
     while (status == STEP_STATUS_OK &&
            (status = graph_source_next(&graph->source, &event, error)) == STEP_STATUS_OK) {
-        bool counts = is_alloc(event) || is_free(event);
+        bool counts = is_alloc(event) || graph_moment_is_free(event);
         if (event->time > stop->time || (counts && lives == stop->lives))
             break;
         pass_time(&clock, event->time);
         lives += counts;
         time = event->time;
         was_snapshot = event->kind == GRAPH_SNAPSHOT_END;
-        if (is_free(event)) {
+        if (graph_moment_is_free(event)) {
             graph_replay_free(replay, event->object);
-            if (!put_free(&clock, event))
+            if (!graph_moment_put_free(&clock, event))
                 status = no_memory(error);
         } else if (!graph_replay_put(replay, event)) {
             status = no_memory(error);

@@ -18,7 +18,7 @@ enum { ACCESS_STATIC = 0x8 };
 
 /* ---- names ---- */
 
-static bool is_text(struct step_bytes bytes, const char *text)
+static bool graph_replay_is_text(struct step_bytes bytes, const char *text)
 {
     return bytes.length == strlen(text) && memcmp(bytes.data, text, bytes.length) == 0;
 }
@@ -34,8 +34,9 @@ static unsigned look_up_field(const struct graph_source *source, uint64_t field)
     unsigned known = GRAPH_FIELD_KNOWN;
     if ((entry.modifiers & ACCESS_STATIC) != 0)
         known |= GRAPH_FIELD_STATIC;
-    if (is_text(entry.name, "referent") && java_class(&source->java, entry.class_, &class) &&
-        is_text(class.name, "java/lang/ref/Reference"))
+    if (graph_replay_is_text(entry.name, "referent") &&
+        java_class(&source->java, entry.class_, &class) &&
+        graph_replay_is_text(class.name, "java/lang/ref/Reference"))
         known |= GRAPH_FIELD_WEAK;
     return known;
 }
@@ -69,7 +70,7 @@ static uint32_t key_of_index(uint64_t index)
 
 /* ---- allocations and frees ---- */
 
-static bool put_alloc(struct graph_replay *replay, const struct graph_event *event)
+static bool graph_replay_put_alloc(struct graph_replay *replay, const struct graph_event *event)
 {
     struct object_graph *graph = &replay->graph;
     if (event->object == 0)
@@ -114,8 +115,8 @@ static uint32_t target_of(struct graph_replay *replay, uint64_t object)
     return node;
 }
 
-static void tell(const struct graph_replay *replay, uint32_t holder, uint32_t key, uint32_t before,
-                 uint32_t target)
+static void graph_replay_tell(const struct graph_replay *replay, uint32_t holder, uint32_t key,
+                              uint32_t before, uint32_t target)
 {
     if (replay->stored != NULL)
         replay->stored(replay->stored_user, holder, key, before, target);
@@ -125,14 +126,14 @@ static void tell(const struct graph_replay *replay, uint32_t holder, uint32_t ke
  * that stored it had it.  The edge is changed before both are touched, so that a touch never
  * describes a graph that is not there yet.  The old target is touched as cut, which is exact; if it
  * is the new one, nothing was cut. */
-static bool store(struct graph_replay *replay, uint32_t holder, uint32_t key, uint32_t target,
-                  uint64_t time)
+static bool graph_replay_store(struct graph_replay *replay, uint32_t holder, uint32_t key,
+                               uint32_t target, uint64_t time)
 {
     struct object_graph *graph = &replay->graph;
     uint32_t before;
     if (!object_graph_set(graph, holder, key, target, &before))
         return false;
-    tell(replay, holder, key, before, target);
+    graph_replay_tell(replay, holder, key, before, target);
     if (before != target && before != 0 && graph->nodes[before].object != 0)
         object_graph_touch(graph, before, time, TOUCH_CUT);
     object_graph_touch(graph, target, time, TOUCH_USE);
@@ -157,7 +158,7 @@ static bool put_store(struct graph_replay *replay, const struct graph_event *eve
         object_graph_touch(&replay->graph, target, event->time, TOUCH_USE);
         return true;
     }
-    if (!store(replay, holder, key, target, event->time))
+    if (!graph_replay_store(replay, holder, key, target, event->time))
         return false;
     if (holder != GRAPH_STATICS) /* after touching the old target, which may be the holder itself */
         object_graph_touch(&replay->graph, holder, event->time, TOUCH_USE);
@@ -217,13 +218,14 @@ static bool move_range(struct graph_replay *replay, const struct graph_event *ev
     for (size_t i = moved; i < all; i++) {
         if (!object_graph_set(graph, holder, replay->copied[i].key, 0, &before))
             return false;
-        tell(replay, holder, replay->copied[i].key, before, 0);
+        graph_replay_tell(replay, holder, replay->copied[i].key, before, 0);
     }
     for (size_t i = 0; i < moved; i++) {
         uint64_t index = event->number + (replay->copied[i].key - event->from);
         if (key_of_index(index) == UINT32_MAX)
             replay->unknown.keys++;
-        else if (!store(replay, holder, (uint32_t) index, replay->copied[i].target, event->time))
+        else if (!graph_replay_store(replay, holder, (uint32_t) index, replay->copied[i].target,
+                                     event->time))
             return false;
     }
     for (size_t i = moved; i < all; i++) {
@@ -277,7 +279,7 @@ static bool put_clone(struct graph_replay *replay, const struct graph_event *eve
     for (size_t i = 0; edge_list_slots(list, &slots), i < slots; i++) {
         struct edge edge = edge_list_slots(list, &slots)[i];
         if (edge.target != 0 && !edge_key_is_other(edge.key) &&
-            !store(replay, holder, edge.key, edge.target, event->time))
+            !graph_replay_store(replay, holder, edge.key, edge.target, event->time))
             return false;
     }
     return true;
@@ -300,7 +302,7 @@ static void begin_snapshot(struct graph_replay *replay, const struct graph_event
     replay->snapshot_unknown = 0;
 }
 
-static void reach(struct graph_replay *replay, uint32_t node, uint64_t time)
+static void graph_replay_reach(struct graph_replay *replay, uint32_t node, uint64_t time)
 {
     if (node == 0)
         return;
@@ -308,10 +310,10 @@ static void reach(struct graph_replay *replay, uint32_t node, uint64_t time)
     object_graph_touch(&replay->graph, node, time, TOUCH_USE);
 }
 
-static bool put_root(struct graph_replay *replay, const struct graph_event *event)
+static bool graph_replay_put_root(struct graph_replay *replay, const struct graph_event *event)
 {
     uint32_t node = target_of(replay, event->target);
-    reach(replay, node, event->time);
+    graph_replay_reach(replay, node, event->time);
     if (node == 0)
         return true;
     if (!STEP_MAKE_ROOM(replay->roots, replay->root_capacity, replay->root_count + 1))
@@ -331,7 +333,7 @@ static void clear_edges(struct graph_replay *replay, uint32_t node)
     const struct edge *edges = edge_list_slots(&replay->graph.nodes[node].edges, &slots);
     for (size_t i = 0; replay->stored != NULL && i < slots; i++)
         if (edges[i].target != 0 && !edge_key_is_other(edges[i].key))
-            tell(replay, node, edges[i].key, edges[i].target, 0);
+            graph_replay_tell(replay, node, edges[i].key, edges[i].target, 0);
     object_graph_clear_edges(&replay->graph, node);
 }
 
@@ -346,7 +348,7 @@ static bool put_reference(struct graph_replay *replay, const struct graph_event 
                                                       : UINT32_MAX)
         : event->kind == GRAPH_HAS_FIELD ? key_of_field(replay, event->number)
                                          : key_of_index(event->number);
-    reach(replay, target, event->time);
+    graph_replay_reach(replay, target, event->time);
     replay->unknown.holders += holder == 0;
     replay->unknown.keys += key == UINT32_MAX;
     if (holder == 0 || target == 0 || key == UINT32_MAX)
@@ -359,7 +361,7 @@ static bool put_reference(struct graph_replay *replay, const struct graph_event 
         return object_graph_add_edge(graph, holder, key, target);
     if (!object_graph_set(graph, holder, key, target, &before))
         return false;
-    tell(replay, holder, key, before, target);
+    graph_replay_tell(replay, holder, key, before, target);
     return true;
 }
 
@@ -384,7 +386,7 @@ bool graph_replay_put(struct graph_replay *replay, const struct graph_event *eve
     switch ((enum graph_event_kind) event->kind) {
     case GRAPH_ALLOC:
     case GRAPH_EXISTING:
-        return put_alloc(replay, event);
+        return graph_replay_put_alloc(replay, event);
     case GRAPH_FIELD:
     case GRAPH_ELEMENT:
         return put_store(replay, event);
@@ -396,7 +398,7 @@ bool graph_replay_put(struct graph_replay *replay, const struct graph_event *eve
         begin_snapshot(replay, event);
         return true;
     case GRAPH_ROOT:
-        return put_root(replay, event);
+        return graph_replay_put_root(replay, event);
     case GRAPH_HAS_FIELD:
     case GRAPH_HAS_ELEMENT:
     case GRAPH_HAS_OTHER:

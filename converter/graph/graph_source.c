@@ -5,8 +5,8 @@
  *
  * Records of two threads within one tick have no order.  A store in one thread may refer to an
  * object that another allocated in the same tick; replayed in the wrong order, its target would be
- * unknown and the edge lost.  So must_wait() holds such a record back until the object is known, as
- * long as the other stream has records of that tick (step_records_rules).
+ * unknown and the edge lost.  So graph_source_must_wait() holds such a record back until the object
+ * is known, as long as the other stream has records of that tick (step_records_rules).
  */
 #include "converter/graph/graph_source.h"
 
@@ -103,13 +103,13 @@ static bool read_event(const struct graph_source *source, const struct step_reco
 
 /* ---- order ---- */
 
-static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
+static const uint8_t *graph_source_wanted_of(void *user, const struct step_block_info *info)
 {
     const struct graph_source *source = user;
     return block_has_wanted(info, source->wanted) ? source->wanted : NULL;
 }
 
-static bool take_front(void *user, struct step_records_front *front)
+static bool graph_source_take_front(void *user, struct step_records_front *front)
 {
     struct graph_source *source = user;
     struct graph_event *event = &source->fronts[front->queue];
@@ -127,7 +127,7 @@ static bool is_missing(const struct graph_source *source, uint64_t object)
 
 /* Only objects of the same tick are worth waiting for.  If none comes, the merge releases the
  * record, which is then counted as one of an unknown object. */
-static bool must_wait(void *user, const struct step_records_front *front)
+static bool graph_source_must_wait(void *user, const struct step_records_front *front)
 {
     const struct graph_source *source = user;
     const struct graph_event *event = &source->fronts[front->queue];
@@ -141,7 +141,7 @@ static bool must_wait(void *user, const struct step_records_front *front)
 
 /* The index has the counts of all blocks, so it is known without reading whether a trace has
  * stores. */
-static void count_records(struct graph_source *source)
+static void graph_source_count_records(struct graph_source *source)
 {
     for (size_t k = 0; k < step_reader_block_count(source->java.reader); k++) {
         const struct step_block_info *info = step_reader_block_info(source->java.reader, k);
@@ -175,7 +175,7 @@ enum step_status graph_source_init(struct graph_source *source, struct step_read
     if (java_record_of(&source->java, STEP_JAVA_OBJECT_ALLOC) == STEP_NO_RECORD)
         return step_error_set(error, STEP_STATUS_FORMAT, step_reader_borrow_name(reader),
                               STEP_NO_OFFSET, "no trace of a Java program's objects");
-    count_records(source);
+    graph_source_count_records(source);
     return STEP_STATUS_OK;
 }
 
@@ -183,9 +183,9 @@ enum step_status graph_source_start(struct graph_source *source, uint32_t kinds_
                                     graph_knows knows, const void *user, struct step_error *error)
 {
     struct step_records_rules rules = {.user = source,
-                                       .wanted = wanted_of,
-                                       .front = take_front,
-                                       .waits = knows != NULL ? must_wait : NULL};
+                                       .wanted = graph_source_wanted_of,
+                                       .front = graph_source_take_front,
+                                       .waits = knows != NULL ? graph_source_must_wait : NULL};
     source->knows = knows;
     source->user = user;
     for (uint32_t i = 0; i < source->java.count; i++) {
@@ -243,7 +243,8 @@ void keeper_name_field(const struct graph_source *source, uint32_t field, struct
         strcpy(name->text, "?");
 }
 
-static struct step_bytes frame_of(const void *frames, uint64_t *id, char room[FRAME_TEXT])
+static struct step_bytes graph_source_frame_of(const void *frames, uint64_t *id,
+                                               char room[FRAME_TEXT])
 {
     const struct graph_source *source = frames;
     struct step_java_frame frame;
@@ -257,7 +258,7 @@ static struct step_bytes frame_of(const void *frames, uint64_t *id, char room[FR
     return (struct step_bytes){(const uint8_t *) room, length};
 }
 
-static void put_part(struct step_bytes part, void *user)
+static void graph_source_put_part(struct step_bytes part, void *user)
 {
     struct keeper_name *name = user;
     size_t used = strlen(name->text), room = sizeof name->text - 1 - used;
@@ -269,7 +270,7 @@ static void put_part(struct step_bytes part, void *user)
 struct stack_text keeper_site_stack(const struct graph_source *source, uint32_t site,
                                     uint64_t depth)
 {
-    return (struct stack_text){frame_of, source, site, depth};
+    return (struct stack_text){graph_source_frame_of, source, site, depth};
 }
 
 void keeper_name_site(const struct graph_source *source, uint32_t site, uint64_t depth,
@@ -277,5 +278,5 @@ void keeper_name_site(const struct graph_source *source, uint32_t site, uint64_t
 {
     strcpy(name->text, site == 0 ? "?" : "");
     if (site != 0)
-        stack_text_parts(keeper_site_stack(source, site, depth), put_part, name);
+        stack_text_parts(keeper_site_stack(source, site, depth), graph_source_put_part, name);
 }

@@ -29,8 +29,8 @@ static const char *const axis_plurals[] = {"classes", "sites", "objects"};
 
 /* ---- head ---- */
 
-static void print_head(const struct keeper_report *report, const char *what, uint64_t objects,
-                       uint64_t bytes)
+static void keepers_print_head(const struct keeper_report *report, const char *what,
+                               uint64_t objects, uint64_t bytes)
 {
     char moment[64];
     const struct graph_moment *graph = report->graph;
@@ -61,8 +61,8 @@ static void json_head(struct json_output *json, const struct keeper_report *repo
 
 /* ---- retained ---- */
 
-static void name_of(const struct keeper_report *report, const struct retained *retained,
-                    const struct retained_row *row, struct keeper_name *name)
+static void keepers_name_of(const struct keeper_report *report, const struct retained *retained,
+                            const struct retained_row *row, struct keeper_name *name)
 {
     if (retained->by == RETAINED_BY_SITE)
         keeper_name_site(&report->graph->source, row->site, report->options->depth, name);
@@ -70,15 +70,15 @@ static void name_of(const struct keeper_report *report, const struct retained *r
         keeper_name_class(&report->graph->source, row->class_id, name);
 }
 
-static void print_row(const struct keeper_report *report, const struct retained *retained,
-                      const struct retained_row *row)
+static void keepers_print_row(const struct keeper_report *report, const struct retained *retained,
+                              const struct retained_row *row)
 {
     struct keeper_name name;
     printf("%12s %12s %12s  ", quantity_of_bytes((double) row->retained_bytes).text,
            quantity_of_bytes((double) row->bytes).text, quantity_of_count(row->objects).text);
     if (retained->by == RETAINED_BY_OBJECT)
         printf("%" PRIu64 " ", row->object);
-    name_of(report, retained, row, &name);
+    keepers_name_of(report, retained, row, &name);
     print_shown_text(name.text, stdout);
     if (retained->by == RETAINED_BY_OBJECT && row->site != 0) {
         keeper_name_site(&report->graph->source, row->site, 1, &name);
@@ -103,7 +103,7 @@ static void print_unreached(const struct keeper_report *report)
 
 static void print_retained(const struct keeper_report *report, const struct retained *retained)
 {
-    print_head(report, "retained", retained->objects, retained->bytes);
+    keepers_print_head(report, "retained", retained->objects, retained->bytes);
     if (retained->unreached_objects > 0) {
         print_unreached(report);
         printf("%s object%s, %s\n", quantity_of_count(retained->unreached_objects).text,
@@ -112,7 +112,7 @@ static void print_retained(const struct keeper_report *report, const struct reta
     }
     printf("%12s %12s %12s  %s\n", "retained", "own", "objects", axis_names[retained->by]);
     for (size_t i = 0; i < retained->count; i++)
-        print_row(report, retained, &retained->rows[i]);
+        keepers_print_row(report, retained, &retained->rows[i]);
     table_print_rest(retained->count, retained->count + retained->left, axis_plurals[retained->by]);
 }
 
@@ -170,7 +170,7 @@ static bool print_paths(const struct keeper_report *report, const struct keeper_
 {
     bool ok = true;
     size_t shown = table_shown(report->options->top, paths->target_count);
-    print_head(report, "paths", paths->objects, paths->bytes);
+    keepers_print_head(report, "paths", paths->objects, paths->bytes);
     if (paths->unreached > 0) {
         print_unreached(report);
         puts(quantity_of_count(paths->unreached).text);

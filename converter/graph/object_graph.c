@@ -116,7 +116,7 @@ static struct edge *empty_slot(struct edge *edges, unsigned bits, uint32_t key)
     return &edges[at];
 }
 
-static struct edge *find(const struct edge_list *list, uint32_t key)
+static struct edge *graph_find(const struct edge_list *list, uint32_t key)
 {
     if (list->room_bits > ROW_BITS) {
         struct edge *slot = hashed_slot(list->at.many, list->room_bits, key);
@@ -169,7 +169,7 @@ static bool move_to(struct edge_pool *pool, struct edge_list *list, unsigned bit
 /* Ensures capacity for one more edge.  Hash tables are filled to three quarters.  If half of their
  * slots have lost their target, the table is made anew in the same size, without these edges: an
  * array whose elements come and go would grow for ever otherwise. */
-static bool make_room(struct edge_pool *pool, struct edge_list *list)
+static bool graph_make_room(struct edge_pool *pool, struct edge_list *list)
 {
     unsigned bits = list->room_bits;
     size_t room = (size_t) 1 << bits;
@@ -182,7 +182,7 @@ static bool make_room(struct edge_pool *pool, struct edge_list *list)
 
 bool edge_list_add(struct edge_pool *pool, struct edge_list *list, uint32_t key, uint32_t target)
 {
-    if (!make_room(pool, list))
+    if (!graph_make_room(pool, list))
         return false;
     struct edge *slot = list->room_bits > ROW_BITS ? empty_slot(list->at.many, list->room_bits, key)
                         : list->room_bits == 0     ? &list->at.one
@@ -195,7 +195,7 @@ bool edge_list_add(struct edge_pool *pool, struct edge_list *list, uint32_t key,
 bool edge_list_set(struct edge_pool *pool, struct edge_list *list, uint32_t key, uint32_t target,
                    uint32_t *before)
 {
-    struct edge *edge = find(list, key);
+    struct edge *edge = graph_find(list, key);
     *before = edge != NULL ? edge->target : 0;
     if (edge == NULL)
         return target == 0 || edge_list_add(pool, list, key, target);
@@ -205,7 +205,7 @@ bool edge_list_set(struct edge_pool *pool, struct edge_list *list, uint32_t key,
 
 uint32_t edge_list_get(const struct edge_list *list, uint32_t key)
 {
-    const struct edge *edge = find(list, key);
+    const struct edge *edge = graph_find(list, key);
     return edge != NULL ? edge->target : 0;
 }
 
@@ -232,7 +232,7 @@ void node_index_reset(struct node_index *index)
  * close to each other.  A page covers 16 numbers in 80 bytes, and one entry in the hash index
  * serves them all.
  */
-static struct node_page *add_page(struct node_index *index, uint64_t number)
+static struct node_page *graph_add_page(struct node_index *index, uint64_t number)
 {
     bool is_used = index->free != 0;
     uint32_t page = is_used ? index->free - 1 : index->page_count;
@@ -253,7 +253,7 @@ bool node_index_put(struct node_index *index, uint64_t object, uint32_t node)
 {
     uint64_t number = object >> NODE_PAGE_BITS;
     struct node_page *page = node_index_page(index, number);
-    if (page == NULL && (page = add_page(index, number)) == NULL)
+    if (page == NULL && (page = graph_add_page(index, number)) == NULL)
         return false;
     uint32_t *place = &page->nodes[object & (NODE_PAGE_SIZE - 1)];
     page->living += *place == 0;
@@ -278,7 +278,7 @@ void node_index_remove(struct node_index *index, uint64_t object)
 
 enum { LEAST_NODES = 1024 };
 
-static bool grow(struct object_graph *graph)
+static bool graph_grow(struct object_graph *graph)
 {
     size_t wanted = graph->capacity + graph->capacity / 2 + LEAST_NODES;
     struct graph_node *nodes = realloc(graph->nodes, wanted * sizeof *nodes);
@@ -342,7 +342,7 @@ uint32_t object_graph_add(struct object_graph *graph, uint64_t object)
         node = graph->free_nodes[--graph->free_count];
     } else {
         if (graph->node_count == UINT32_MAX ||
-            (graph->node_count == graph->capacity && !grow(graph)))
+            (graph->node_count == graph->capacity && !graph_grow(graph)))
             return 0;
         node = graph->node_count++;
     }

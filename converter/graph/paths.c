@@ -39,7 +39,7 @@ struct searching {
 
 /* ---- requested objects ---- */
 
-static bool class_is_wanted(struct searching *searching, uint32_t class_id)
+static bool paths_class_is_wanted(struct searching *searching, uint32_t class_id)
 {
     uint8_t *known = id_table_get(&searching->classes, class_id);
     if (known != NULL && *known != 0)
@@ -53,25 +53,25 @@ static bool class_is_wanted(struct searching *searching, uint32_t class_id)
     return wanted;
 }
 
-static bool is_wanted(struct searching *searching, uint32_t node)
+static bool paths_is_wanted(struct searching *searching, uint32_t node)
 {
     const struct object_graph *graph = &searching->graph->replay.graph;
     if (searching->choice->object != 0)
         return graph->nodes[node].object == searching->choice->object;
     if (searching->choice->objects != NULL)
         return id_set_has(searching->choice->objects, graph->nodes[node].object);
-    return class_is_wanted(searching, graph->objects[node].class_id);
+    return paths_class_is_wanted(searching, graph->objects[node].class_id);
 }
 
 /* ---- steps ---- */
 
-static uint32_t hash_of(const struct keeper_step *step)
+static uint32_t paths_hash_of(const struct keeper_step *step)
 {
     uint64_t hash = step_hash_join(step->parent, (uint64_t) step->class_id << 32 | step->key);
     return (uint32_t) step_hash_join(hash, (uint64_t) step->kind << 1 | step->repeats);
 }
 
-static bool is_same(const struct keeper_step *a, const struct keeper_step *b)
+static bool paths_is_same(const struct keeper_step *a, const struct keeper_step *b)
 {
     return a->parent == b->parent && a->class_id == b->class_id && a->key == b->key &&
            a->kind == b->kind && a->repeats == b->repeats;
@@ -80,9 +80,9 @@ static bool is_same(const struct keeper_step *a, const struct keeper_step *b)
 /* Returns 1 + the step's index, adding it if necessary; 0 if out of memory. */
 static uint32_t step_number(struct keeper_paths *paths, const struct keeper_step *step)
 {
-    uint32_t hash = hash_of(step), number;
+    uint32_t hash = paths_hash_of(step), number;
     STEP_INDEX_EACH (&paths->index, hash, number)
-        if (is_same(&paths->steps[number], step))
+        if (paths_is_same(&paths->steps[number], step))
             return number + 1;
     if (!STEP_MAKE_ROOM(paths->steps, paths->step_capacity, paths->step_count + 1))
         return 0;
@@ -119,7 +119,7 @@ static bool come_to(struct searching *searching, uint32_t node, uint32_t step, u
 }
 
 /* Starts at the roots numbered from `from` to below `to`. */
-static bool start(struct searching *searching, size_t from, size_t to)
+static bool paths_start(struct searching *searching, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
         const struct graph_start *root = &searching->graph->roots[i];
@@ -134,7 +134,7 @@ static bool start(struct searching *searching, size_t from, size_t to)
 
 /* Reaches what a node refers to.  The step names the holder's class and the field.  All elements of
  * an array share one step: paths through them differ in the index alone. */
-static bool go_on(struct searching *searching, uint32_t node)
+static bool paths_go_on(struct searching *searching, uint32_t node)
 {
     size_t count;
     const struct object_graph *graph = &searching->graph->replay.graph;
@@ -157,10 +157,10 @@ static bool go_on(struct searching *searching, uint32_t node)
 static bool search_from(struct searching *searching, size_t from, size_t to)
 {
     size_t at = searching->queue_count;
-    if (!start(searching, from, to))
+    if (!paths_start(searching, from, to))
         return false;
     for (; at < searching->queue_count; at++)
-        if (!go_on(searching, searching->queue[at]))
+        if (!paths_go_on(searching, searching->queue[at]))
             return false;
     return true;
 }
@@ -168,7 +168,7 @@ static bool search_from(struct searching *searching, size_t from, size_t to)
 /* A known root wins over a frame, however short the latter's path is: what is taken for a frame may
  * be garbage that no collection has found.  Hence two searches, of which the second only enters
  * what the first left. */
-static bool search(struct searching *searching)
+static bool paths_search(struct searching *searching)
 {
     const struct graph_moment *moment = searching->graph;
     const struct object_graph *graph = &moment->replay.graph;
@@ -183,7 +183,7 @@ static bool search(struct searching *searching)
 
 /* Adds a requested object to the end of its path.  The first object becomes the example that is
  * printed with it.  An object without a step is one that no root reaches. */
-static bool add_object(struct searching *searching, uint32_t node)
+static bool paths_add_object(struct searching *searching, uint32_t node)
 {
     const struct object_graph *graph = &searching->graph->replay.graph;
     struct keeper_paths *out = searching->out;
@@ -239,10 +239,10 @@ bool keeper_paths_find(const struct graph_moment *graph, const struct keeper_cho
     struct searching searching = {.graph = graph, .choice = choice, .out = out};
     *out = (struct keeper_paths){0};
     id_table_init(&searching.classes, sizeof(uint8_t));
-    bool ok = search(&searching);
+    bool ok = paths_search(&searching);
     for (uint32_t i = GRAPH_FIRST_NODE; ok && i < objects->node_count; i++)
-        if (objects->nodes[i].object != 0 && is_wanted(&searching, i))
-            ok = add_object(&searching, i);
+        if (objects->nodes[i].object != 0 && paths_is_wanted(&searching, i))
+            ok = paths_add_object(&searching, i);
     ok = ok && sort_targets(out);
     id_table_reset(&searching.classes);
     free(searching.comings);

@@ -355,7 +355,7 @@ static const struct graph_object *object_of(const struct finding *finding, uint3
 /* Adds each vertex to its dominator, from the highest vertex to the lowest.  A dominator has a
  * lower number, so a subtree is complete before it is added.  The lists of children become
  * ascending, as each child is put before the higher ones. */
-static bool sum_up(struct finding *finding)
+static bool retained_sum_up(struct finding *finding)
 {
     uint32_t count = finding->tree.count;
     finding->kept = calloc(count, sizeof *finding->kept);
@@ -376,7 +376,7 @@ static bool sum_up(struct finding *finding)
     return true;
 }
 
-static struct retained_row *add_row(struct finding *finding)
+static struct retained_row *retained_add_row(struct finding *finding)
 {
     struct retained *out = finding->out;
     if (!STEP_MAKE_ROOM(out->rows, finding->capacity, out->count + 1))
@@ -388,7 +388,7 @@ static struct retained_row *add_row(struct finding *finding)
 
 /* ---- classes and sites ---- */
 
-static struct retained_row *row_of(struct finding *finding, uint32_t vertex)
+static struct retained_row *retained_row_of(struct finding *finding, uint32_t vertex)
 {
     const struct graph_object *object = object_of(finding, vertex);
     bool by_class = finding->out->by == RETAINED_BY_CLASS;
@@ -396,7 +396,7 @@ static struct retained_row *row_of(struct finding *finding, uint32_t vertex)
     if (known == NULL)
         return NULL;
     if (*known == 0) {
-        struct retained_row *row = add_row(finding);
+        struct retained_row *row = retained_add_row(finding);
         if (row == NULL)
             return NULL;
         row->class_id = by_class ? object->class_id : 0;
@@ -413,11 +413,11 @@ static struct retained_row *row_of(struct finding *finding, uint32_t vertex)
  *
  * The traversal needs no stack: `idom` leads back up, and `sibling` to what comes next.
  */
-static bool go_through(struct finding *finding)
+static bool retained_go_through(struct finding *finding)
 {
     uint32_t at = finding->child[0];
     while (at != 0) {
-        struct retained_row *row = row_of(finding, at);
+        struct retained_row *row = retained_row_of(finding, at);
         if (row == NULL)
             return false;
         row->objects++;
@@ -431,7 +431,7 @@ static bool go_through(struct finding *finding)
         for (;; at = finding->tree.idom[at]) {
             if (at == 0)
                 return true;
-            row_of(finding, at)->open--;
+            retained_row_of(finding, at)->open--;
             if (finding->sibling[at] != 0)
                 break;
         }
@@ -473,7 +473,7 @@ static bool list_objects(struct finding *finding)
 {
     struct retained *out = finding->out;
     for (uint32_t v = 1; v < finding->tree.count; v++) {
-        struct retained_row *row = add_row(finding);
+        struct retained_row *row = retained_add_row(finding);
         if (row == NULL)
             return false;
         const struct graph_object *object = object_of(finding, v);
@@ -538,8 +538,8 @@ enum step_status retained_find(const struct graph_moment *graph, enum retained_b
     bool ok = roots != NULL &&
               dominators_find(finding.graph, roots, graph->keeper_count, graph->known_count,
                               &finding.tree) &&
-              sum_up(&finding) &&
-              (by == RETAINED_BY_OBJECT ? list_objects(&finding) : go_through(&finding)) &&
+              retained_sum_up(&finding) &&
+              (by == RETAINED_BY_OBJECT ? list_objects(&finding) : retained_go_through(&finding)) &&
               count_unreached(&finding);
     enum step_status status = ok ? check_sums(&finding, error) : no_memory(error);
     if (status == STEP_STATUS_OK)

@@ -64,7 +64,7 @@ static struct weight weight_of(const struct maker *maker, size_t row)
     return (struct weight){amount->objects, amount->bytes};
 }
 
-static bool make_room(struct maker *maker)
+static bool heap_dump_make_room(struct maker *maker)
 {
     size_t sites = maker->sites->count, rows = maker->snapshot->count;
     id_table_init(&maker->types, sizeof(struct weight));
@@ -93,7 +93,7 @@ static void reset(struct maker *maker)
 }
 
 /* Parents have lower numbers, so one pass from the end adds everything up. */
-static void add_up(struct maker *maker)
+static void heap_dump_add_up(struct maker *maker)
 {
     for (size_t i = 0; i < maker->snapshot->count; i++) {
         struct weight weight = weight_of(maker, i);
@@ -177,7 +177,7 @@ struct ranked_type {
     struct weight weight;
 };
 
-static int by_size(const void *left, const void *right)
+static int heap_dump_by_size(const void *left, const void *right)
 {
     const struct ranked_type *a = left;
     const struct ranked_type *b = right;
@@ -218,7 +218,7 @@ static bool break_down_by_type(struct maker *maker, const struct heap_dump_entry
     }
     if (ranked == NULL)
         return false;
-    qsort(ranked, kept, sizeof *ranked, by_size);
+    qsort(ranked, kept, sizeof *ranked, heap_dump_by_size);
     bool ok = true;
     for (size_t i = 0; i < kept && ok; i++)
         ok = heap_dump_add(maker->dump,
@@ -281,9 +281,9 @@ bool heap_dump_make(const struct heap_sites *sites, const struct heap_snapshot *
     *dump = (struct heap_dump){.entries = NULL};
     if (snapshot->dumped != NULL)
         return take_dumped(snapshot, options, dump);
-    bool ok = make_room(&maker);
+    bool ok = heap_dump_make_room(&maker);
     if (ok) {
-        add_up(&maker);
+        heap_dump_add_up(&maker);
         ok = order_sites(&maker);
     }
     if (ok)

@@ -71,7 +71,7 @@ static const char *garbage_of_end(const struct heap_report *report,
 }
 
 /* With exact deaths, the live objects are those that were reachable. */
-static void put_deaths(const struct heap_snapshot *snapshot)
+static void heap_report_put_deaths(const struct heap_snapshot *snapshot)
 {
     char deaths[DEATH_DATES_TEXT];
     death_dates_print(&snapshot->deaths, deaths, sizeof deaths);
@@ -80,7 +80,8 @@ static void put_deaths(const struct heap_snapshot *snapshot)
 }
 
 /* Returns what the samples say, or NULL if the trace has all objects. */
-static const struct sample_sums *sums_of(const struct heap_snapshot *snapshot, bool allocated)
+static const struct sample_sums *heap_report_sums_of(const struct heap_snapshot *snapshot,
+                                                     bool allocated)
 {
     return snapshot->samples == NULL ? NULL
            : allocated               ? &snapshot->all_samples.allocated
@@ -90,7 +91,7 @@ static const struct sample_sums *sums_of(const struct heap_snapshot *snapshot, b
 static void put_total(const struct heap_report *report, const struct heap_snapshot *snapshot)
 {
     const struct heap_amount *all = heap_report_total(report, snapshot);
-    const struct sample_sums *sums = sums_of(snapshot, report->allocated);
+    const struct sample_sums *sums = heap_report_sums_of(snapshot, report->allocated);
     const struct amount objects = amount_of_objects(all->objects, sums),
                         bytes = amount_of_bytes(all->bytes, sums);
     char text[AMOUNT_PAIR_TEXT];
@@ -114,7 +115,7 @@ void heap_report_put_head(const struct heap_report *report, const struct heap_sn
     printf(report->is_import ? ", dump %" PRIu64 : ", %" PRIu64 " collection%s before",
            snapshot->collections, plural(snapshot->collections));
     puts(snapshot->samples != NULL ? " (that freed samples)" : "");
-    put_deaths(snapshot);
+    heap_report_put_deaths(snapshot);
     put_total(report, snapshot);
     if (snapshot->samples != NULL)
         return;
@@ -148,12 +149,13 @@ static struct amount moment_live_samples(const void *snapshot)
 
 static struct amount moment_live_objects(const void *snapshot)
 {
-    return amount_of_objects(snapshot_of(snapshot)->live.objects, sums_of(snapshot, false));
+    return amount_of_objects(snapshot_of(snapshot)->live.objects,
+                             heap_report_sums_of(snapshot, false));
 }
 
 static struct amount moment_live_bytes(const void *snapshot)
 {
-    return amount_of_bytes(snapshot_of(snapshot)->live.bytes, sums_of(snapshot, false));
+    return amount_of_bytes(snapshot_of(snapshot)->live.bytes, heap_report_sums_of(snapshot, false));
 }
 
 static struct amount moment_allocated_samples(const void *snapshot)
@@ -163,12 +165,14 @@ static struct amount moment_allocated_samples(const void *snapshot)
 
 static struct amount moment_allocated_objects(const void *snapshot)
 {
-    return amount_of_objects(snapshot_of(snapshot)->allocated.objects, sums_of(snapshot, true));
+    return amount_of_objects(snapshot_of(snapshot)->allocated.objects,
+                             heap_report_sums_of(snapshot, true));
 }
 
 static struct amount moment_allocated_bytes(const void *snapshot)
 {
-    return amount_of_bytes(snapshot_of(snapshot)->allocated.bytes, sums_of(snapshot, true));
+    return amount_of_bytes(snapshot_of(snapshot)->allocated.bytes,
+                           heap_report_sums_of(snapshot, true));
 }
 
 static struct amount moment_existing_objects(const void *snapshot)
@@ -287,8 +291,8 @@ static bool open_node(struct tree_printer *printer, size_t depth,
 }
 
 /* Types are printed next to the children: they break down the same bytes in another way. */
-static void print_type(struct tree_printer *printer, const struct heap_dump_entry *entry,
-                       size_t depth)
+static void heap_report_print_type(struct tree_printer *printer,
+                                   const struct heap_dump_entry *entry, size_t depth)
 {
     struct open_node *node = &printer->open[printer->count - 1];
     node->type_objects -= entry->objects < node->type_objects ? entry->objects : node->type_objects;
@@ -328,7 +332,7 @@ static bool print_dump(struct tree_printer *printer, const struct heap_dump *dum
             depth = heap_sites_depth(printer->sites, site);
         }
         if (entry->has_class)
-            print_type(printer, entry, depth + entry->is_self);
+            heap_report_print_type(printer, entry, depth + entry->is_self);
         else
             ok = print_node(printer, entry, depth + entry->is_self);
     }

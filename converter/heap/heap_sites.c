@@ -33,7 +33,7 @@ void heap_sites_reset(struct heap_sites *sites)
     *sites = (struct heap_sites){.names = NULL};
 }
 
-static uint32_t hash_of(const struct heap_site *site)
+static uint32_t heap_sites_hash_of(const struct heap_site *site)
 {
     uint64_t hash = step_hash_join((uint64_t) site->parent << 32, site->method_id);
     return (uint32_t) step_hash_join(hash, (uint64_t) site->bytecode << 32 | site->line);
@@ -41,7 +41,7 @@ static uint32_t hash_of(const struct heap_site *site)
 
 uint32_t heap_sites_put(struct heap_sites *sites, const struct heap_site *site)
 {
-    uint32_t hash = hash_of(site), number;
+    uint32_t hash = heap_sites_hash_of(site), number;
     STEP_INDEX_EACH (&sites->index, hash, number)
         if (memcmp(&sites->items[number], site, offsetof(struct heap_site, depth)) == 0)
             return number;
@@ -116,7 +116,8 @@ size_t heap_site_print(const struct heap_sites *sites, uint32_t site, char *out,
     return frame_text(class_name, method->name, heap_site_place(sites, item), out, out_size);
 }
 
-static struct step_bytes frame_of(const void *frames, uint64_t *frame, char room[FRAME_TEXT])
+static struct step_bytes heap_sites_frame_of(const void *frames, uint64_t *frame,
+                                             char room[FRAME_TEXT])
 {
     const struct heap_sites *sites = frames;
     size_t length = heap_site_print(sites, (uint32_t) *frame, room, FRAME_TEXT);
@@ -126,7 +127,7 @@ static struct step_bytes frame_of(const void *frames, uint64_t *frame, char room
 
 struct stack_text heap_site_stack(const struct heap_sites *sites, uint32_t site, uint64_t depth)
 {
-    return (struct stack_text){frame_of, sites, site, depth};
+    return (struct stack_text){heap_sites_frame_of, sites, site, depth};
 }
 
 bool profile_function_name(const struct trace_names *names, uint32_t method_id,

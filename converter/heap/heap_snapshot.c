@@ -28,7 +28,7 @@ static int compare_keys(const struct heap_key *a, const struct heap_key *b)
     return 0;
 }
 
-static int compare_rows(const void *left, const void *right)
+static int heap_snapshot_compare_rows(const void *left, const void *right)
 {
     const struct heap_row *a = left;
     const struct heap_row *b = right;
@@ -45,7 +45,7 @@ void heap_snapshot_fold(struct heap_snapshot *snapshot, unsigned axes)
     }
     if (snapshot->count == 0)
         return;
-    qsort(rows, snapshot->count, sizeof *rows, compare_rows);
+    qsort(rows, snapshot->count, sizeof *rows, heap_snapshot_compare_rows);
     size_t last = 0;
     for (size_t i = 1; i < snapshot->count; i++) {
         if (compare_keys(&rows[last].key, &rows[i].key) == 0) {
@@ -68,7 +68,7 @@ static struct heap_row *sorted_copy(const struct heap_snapshot *snapshot)
         return NULL;
     if (snapshot->count > 0) {
         memcpy(rows, snapshot->rows, snapshot->count * sizeof *rows);
-        qsort(rows, snapshot->count, sizeof *rows, compare_rows);
+        qsort(rows, snapshot->count, sizeof *rows, heap_snapshot_compare_rows);
     }
     return rows;
 }

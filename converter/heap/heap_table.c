@@ -39,18 +39,20 @@ static bool has_axis(const struct heap_report *report, enum heap_axis axis)
     return (report->axes & (unsigned) axis) != 0;
 }
 
-static struct step_bytes class_of(const struct heap_report *report, const struct heap_key *key)
+static struct step_bytes heap_table_class_of(const struct heap_report *report,
+                                             const struct heap_key *key)
 {
     return trace_class_of(report->sites->names, key->class_id)->name;
 }
 
-static struct stack_text site_of(const struct heap_report *report, const struct heap_key *key)
+static struct stack_text heap_table_site_of(const struct heap_report *report,
+                                            const struct heap_key *key)
 {
     return heap_site_stack(report->sites, key->site, report->depth);
 }
 
-static const struct trace_thread *thread_of(const struct heap_report *report,
-                                            const struct heap_key *key)
+static const struct trace_thread *heap_table_thread_of(const struct heap_report *report,
+                                                       const struct heap_key *key)
 {
     return trace_thread_of(report->sites->names, key->thread_id);
 }
@@ -77,11 +79,11 @@ static void put_names_text(const struct row_list *list, const struct heap_key *k
     }
     if (has_axis(report, HEAP_BY_SITE)) {
         printf("%s", separator);
-        stack_print(site_of(report, key), stdout);
+        stack_print(heap_table_site_of(report, key), stdout);
         separator = ", ";
     }
     if (has_axis(report, HEAP_BY_THREAD)) {
-        const struct trace_thread *thread = thread_of(report, key);
+        const struct trace_thread *thread = heap_table_thread_of(report, key);
         printf("%s%" PRIu64 "%s", separator, thread->number, thread->name.length > 0 ? " " : "");
         print_shown(thread->name, stdout);
     }
@@ -101,13 +103,13 @@ static void put_names_json(const struct heap_report *report, const struct heap_k
                            struct json_output *json)
 {
     if (has_axis(report, HEAP_BY_CLASS)) {
-        json_bytes(json, "class", class_of(report, key));
+        json_bytes(json, "class", heap_table_class_of(report, key));
         json_number(json, "loader", trace_class_of(report->sites->names, key->class_id)->loader);
     }
     if (has_axis(report, HEAP_BY_THREAD))
-        json_number(json, "thread", thread_of(report, key)->number);
+        json_number(json, "thread", heap_table_thread_of(report, key)->number);
     if (has_axis(report, HEAP_BY_SITE)) /* an array, therefore last */
-        stack_put_json(site_of(report, key), json, "site");
+        stack_put_json(heap_table_site_of(report, key), json, "site");
 }
 
 /* Puts the last CSV fields, each preceded by a comma, with all frames of a site. */
@@ -120,10 +122,10 @@ static void put_names_csv(const struct row_list *list, const struct heap_key *ke
     }
     if (has_axis(report, HEAP_BY_SITE)) {
         putchar(',');
-        stack_put_csv(site_of(report, key), stdout);
+        stack_put_csv(heap_table_site_of(report, key), stdout);
     }
     if (has_axis(report, HEAP_BY_THREAD))
-        printf(",%" PRIu64, thread_of(report, key)->number);
+        printf(",%" PRIu64, heap_table_thread_of(report, key)->number);
 }
 
 /* ---- columns ---- */
@@ -261,7 +263,7 @@ static uint64_t magnitude(int64_t value)
     return value < 0 ? 0 - (uint64_t) value : (uint64_t) value;
 }
 
-static int by_bytes(const void *left, const void *right)
+static int heap_table_by_bytes(const void *left, const void *right)
 {
     const struct heap_change *a = left;
     const struct heap_change *b = right;
@@ -274,7 +276,8 @@ static int by_bytes(const void *left, const void *right)
 }
 
 /* A change that may be none stands behind a tilde. */
-static void print_text(const struct row_list *list, const struct report_table *table, size_t shown)
+static void heap_table_print_text(const struct row_list *list, const struct report_table *table,
+                                  size_t shown)
 {
     heap_report_put_head(list->report, list->first);
     if (is_change(list))
@@ -294,7 +297,8 @@ static void print_text(const struct row_list *list, const struct report_table *t
     table_print_rest(shown, list->count, rows_plural(list->report));
 }
 
-static void print_json(const struct row_list *list, const struct report_table *table, size_t shown)
+static void heap_table_print_json(const struct row_list *list, const struct report_table *table,
+                                  size_t shown)
 {
     struct json_output json;
     heap_report_begin_json(list->report, &json);
@@ -329,12 +333,12 @@ static void print_rows(struct row_list *list)
 {
     const struct report_table table = table_of(list);
     size_t shown = table_shown(list->report->top, list->count);
-    qsort(list->rows, list->count, sizeof *list->rows, by_bytes);
+    qsort(list->rows, list->count, sizeof *list->rows, heap_table_by_bytes);
     class_twins_find(&list->twins, list->report->sites->names);
     if (list->report->form == HEAP_AS_TEXT)
-        print_text(list, &table, shown);
+        heap_table_print_text(list, &table, shown);
     else if (list->report->form == HEAP_AS_JSON)
-        print_json(list, &table, shown);
+        heap_table_print_json(list, &table, shown);
     else
         print_csv(list, &table, shown);
     class_twins_reset(&list->twins);
@@ -357,7 +361,7 @@ static struct heap_change change_of(const struct heap_row *row, bool allocated)
 }
 
 /* The rows of a sampled trace have what their classes say of sizes. */
-static void fold(const struct heap_report *report, struct heap_snapshot *snapshot)
+static void heap_table_fold(const struct heap_report *report, struct heap_snapshot *snapshot)
 {
     heap_snapshot_fold(snapshot, report->axes);
     for (size_t i = 0; snapshot->samples != NULL && i < snapshot->count; i++) {
@@ -381,7 +385,7 @@ bool heap_print_table(const struct heap_report *report, struct heap_snapshot *sn
                             .rows = malloc((snapshot->count + 1) * sizeof *list.rows)};
     if (list.rows == NULL)
         return false;
-    fold(report, snapshot);
+    heap_table_fold(report, snapshot);
     for (size_t i = 0; i < snapshot->count; i++) {
         list.rows[list.count] = change_of(&snapshot->rows[i], report->allocated);
         list.count += list.rows[list.count].objects != 0 || list.rows[list.count].bytes != 0;
@@ -395,8 +399,8 @@ bool heap_print_changes(const struct heap_report *report, struct heap_snapshot *
 {
     struct row_list list = {
         .report = report, .first = before, .last = after, .is_sampled = after->samples != NULL};
-    fold(report, before);
-    fold(report, after);
+    heap_table_fold(report, before);
+    heap_table_fold(report, after);
     if (!heap_snapshot_compare(before, after, report->allocated, &list.rows, &list.count))
         return false;
     print_rows(&list);

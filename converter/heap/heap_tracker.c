@@ -246,14 +246,15 @@ void heap_tracker_reset(struct heap_tracker *tracker)
     object_table_reset(&tracker->live);
 }
 
-static enum step_status no_memory(struct step_error *error)
+static enum step_status heap_tracker_no_memory(struct step_error *error)
 {
     return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET,
                           "out of memory for the heap");
 }
 
-static enum step_status give(struct heap_tracker *tracker, const struct heap_moment *moment,
-                             uint64_t time_ns, bool at_peak, struct step_error *error)
+static enum step_status heap_tracker_give(struct heap_tracker *tracker,
+                                          const struct heap_moment *moment, uint64_t time_ns,
+                                          bool at_peak, struct step_error *error)
 {
     struct heap_snapshot snapshot = {.moment = *moment,
                                      .time_ns = at_peak ? tracker->cells.peak_ns : time_ns,
@@ -265,7 +266,7 @@ static enum step_status give(struct heap_tracker *tracker, const struct heap_mom
     if (!heap_cells_snapshot(&tracker->cells, at_peak, &snapshot) ||
         !heap_samples_show(tracker, &snapshot)) {
         heap_snapshot_reset(&snapshot);
-        return no_memory(error);
+        return heap_tracker_no_memory(error);
     }
     heap_choice_show(tracker, &snapshot);
     heap_samples_total(&snapshot);
@@ -282,10 +283,10 @@ static enum step_status give_times(struct heap_tracker *tracker, uint64_t now_ns
         enum step_status status = STEP_STATUS_OK;
         for (size_t i = 0; i < options->moment_count && status == STEP_STATUS_OK; i++)
             if (options->moments[i].kind == HEAP_AT_TIME && options->moments[i].value == time_ns)
-                status = give(tracker, &options->moments[i], time_ns, false, error);
+                status = heap_tracker_give(tracker, &options->moments[i], time_ns, false, error);
         if (status == STEP_STATUS_OK && options->every_ns != 0 && tracker->series_ns == time_ns) {
             const struct heap_moment moment = {HEAP_AT_TIME, time_ns};
-            status = give(tracker, &moment, time_ns, false, error);
+            status = heap_tracker_give(tracker, &moment, time_ns, false, error);
             if (__builtin_add_overflow(time_ns, options->every_ns, &tracker->series_ns))
                 tracker->series_ns = UINT64_MAX;
         }
@@ -297,8 +298,9 @@ static enum step_status give_times(struct heap_tracker *tracker, uint64_t now_ns
 }
 
 /* With exact deaths, dead objects were removed before their collection: the rest was reachable. */
-static enum step_status end_collection(struct heap_tracker *tracker, const struct collection *over,
-                                       struct step_error *error)
+static enum step_status heap_tracker_end_collection(struct heap_tracker *tracker,
+                                                    const struct collection *over,
+                                                    struct step_error *error)
 {
     const struct heap_tracker_options *options = &tracker->options;
     const struct heap_moment moment = {HEAP_AT_COLLECTION, over->number};
@@ -308,36 +310,37 @@ static enum step_status end_collection(struct heap_tracker *tracker, const struc
     for (size_t i = 0; i < options->moment_count && status == STEP_STATUS_OK; i++)
         if (options->moments[i].kind == HEAP_AT_COLLECTION &&
             options->moments[i].value == over->number)
-            status = give(tracker, &moment, over->time, false, error);
+            status = heap_tracker_give(tracker, &moment, over->time, false, error);
     if (status == STEP_STATUS_OK && options->every_collection)
-        status = give(tracker, &moment, over->time, false, error);
+        status = heap_tracker_give(tracker, &moment, over->time, false, error);
     if (status == STEP_STATUS_OK && options->collected != NULL &&
         !options->collected(options->user, over))
-        status = no_memory(error);
+        status = heap_tracker_no_memory(error);
     return status;
 }
 
-static bool tell(const struct heap_tracker *tracker, const struct trace_event *event, uint32_t cell,
-                 const struct live_object *born)
+static bool heap_tracker_tell(const struct heap_tracker *tracker, const struct trace_event *event,
+                              uint32_t cell, const struct live_object *born)
 {
     const struct heap_tracker_options *options = &tracker->options;
     return options->follow == NULL || options->follow(options->follower, event, cell, born);
 }
 
-static bool is_wanted(struct heap_tracker *tracker, const struct trace_event *event, uint32_t site)
+static bool heap_tracker_is_wanted(struct heap_tracker *tracker, const struct trace_event *event,
+                                   uint32_t site)
 {
     return !tracker->selects || heap_choice_takes(tracker, event, site);
 }
 
 /* The cell is saved before it changes, and the peak is looked at after it has grown.  Only an
  * allocation can make a peak. */
-static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *event)
+static bool heap_tracker_put_alloc(struct heap_tracker *tracker, const struct trace_event *event)
 {
     struct heap_cells *cells = &tracker->cells;
     const struct heap_key key = {event->class_id,
                                  heap_sites_of_frame(&tracker->sites, event->stack_id),
                                  tracker->options.by_thread ? event->thread_id : 0};
-    bool wanted = is_wanted(tracker, event, key.site);
+    bool wanted = heap_tracker_is_wanted(tracker, event, key.site);
     uint32_t number = wanted ? heap_cells_put(cells, &key) : HEAP_HIDDEN_CELL;
     uint64_t birth_us = time_age(event->time_ns, tracker->unit);
     bool is_existing = (event->flags & TRACE_EXISTING) != 0;
@@ -353,13 +356,13 @@ static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *ev
     heap_sums_add(&cells->all, event->size, birth_us, is_existing);
     if (heap_cells_note_peak(cells, event->time_ns, tracker->collections))
         tracker->peak_event = tracker->event_count;
-    return tell(tracker, event, number, NULL);
+    return heap_tracker_tell(tracker, event, number, NULL);
 }
 
 /* The clock of collections sees the free first, even of an object that is not known: it counts in
  * its collection.  The object's cell is in the table of live objects, so a free needs no site or
  * class. */
-static bool put_free(struct heap_tracker *tracker, const struct trace_event *event)
+static bool heap_tracker_put_free(struct heap_tracker *tracker, const struct trace_event *event)
 {
     struct heap_cells *cells = &tracker->cells;
     struct live_object born;
@@ -370,7 +373,7 @@ static bool put_free(struct heap_tracker *tracker, const struct trace_event *eve
     if (!object_table_take(&tracker->live, event->object, &born)) {
         tracker->unknown_frees++;
         return cell_samples_remove(&tracker->samples, NULL, event) &&
-               tell(tracker, event, UINT32_MAX, NULL);
+               heap_tracker_tell(tracker, event, UINT32_MAX, NULL);
     }
     struct heap_cell *cell = &cells->items[born.class_id];
     heap_cell_save(cells, cell);
@@ -379,7 +382,7 @@ static bool put_free(struct heap_tracker *tracker, const struct trace_event *eve
     heap_sums_remove(&cell->now, born.size, birth_us, death_us);
     heap_sums_remove(&cells->all, born.size, birth_us, death_us);
     return cell_samples_remove(&tracker->samples, &born, event) &&
-           tell(tracker, event, born.class_id, &born);
+           heap_tracker_tell(tracker, event, born.class_id, &born);
 }
 
 static bool is_left_out(const struct heap_tracker *tracker, const struct trace_event *event)
@@ -389,20 +392,21 @@ static bool is_left_out(const struct heap_tracker *tracker, const struct trace_e
 
 static bool leave_out(struct heap_tracker *tracker, const struct trace_event *event)
 {
-    tracker->left_out +=
-        is_wanted(tracker, event, heap_sites_of_frame(&tracker->sites, event->stack_id));
-    return tell(tracker, event, UINT32_MAX, NULL);
+    tracker->left_out += heap_tracker_is_wanted(
+        tracker, event, heap_sites_of_frame(&tracker->sites, event->stack_id));
+    return heap_tracker_tell(tracker, event, UINT32_MAX, NULL);
 }
 
-static bool put_event(struct heap_tracker *tracker, const struct trace_event *event)
+static bool heap_tracker_put_event(struct heap_tracker *tracker, const struct trace_event *event)
 {
     switch (event->kind) {
     case EVENT_OBJECT_ALLOC:
         if (event->object == 0) /* none */
             return true;
-        return is_left_out(tracker, event) ? leave_out(tracker, event) : put_alloc(tracker, event);
+        return is_left_out(tracker, event) ? leave_out(tracker, event)
+                                           : heap_tracker_put_alloc(tracker, event);
     case EVENT_OBJECT_FREE:
-        return put_free(tracker, event);
+        return heap_tracker_put_free(tracker, event);
     default:
         return true;
     }
@@ -430,15 +434,15 @@ enum step_status heap_tracker_put(struct heap_tracker *tracker, const struct tra
         tracker->event_count++;
         while (status == STEP_STATUS_OK &&
                collection_clock_ends_before(&tracker->clock, event, &over))
-            status = end_collection(tracker, &over, error);
+            status = heap_tracker_end_collection(tracker, &over, error);
         if (status == STEP_STATUS_OK && event->time_ns > tracker->next_ns)
             status = give_times(tracker, event->time_ns, error);
         if (status != STEP_STATUS_OK)
             return status;
         if (event->time_ns > tracker->now_ns)
             tracker->now_ns = event->time_ns;
-        if (!put_event(tracker, event))
-            return no_memory(error);
+        if (!heap_tracker_put_event(tracker, event))
+            return heap_tracker_no_memory(error);
         if (tracker->options.curve != NULL)
             draw(tracker);
     }
@@ -460,7 +464,7 @@ enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_e
     enum step_status status = STEP_STATUS_OK;
     struct collection over;
     while (status == STEP_STATUS_OK && collection_clock_finish(&tracker->clock, &over))
-        status = end_collection(tracker, &over, error);
+        status = heap_tracker_end_collection(tracker, &over, error);
     for (size_t i = 0; i < options->moment_count && status == STEP_STATUS_OK; i++) {
         const struct heap_moment *moment = &options->moments[i];
         if ((moment->kind == HEAP_AT_COLLECTION && moment->value > tracker->collections) ||
@@ -468,10 +472,11 @@ enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_e
             status = give_nothing(tracker, moment, error);
         else if (moment->kind == HEAP_AT_END || moment->kind == HEAP_AT_PEAK ||
                  (moment->kind == HEAP_AT_TIME && moment->value >= tracker->next_ns))
-            status = give(tracker, moment, tracker->now_ns, moment->kind == HEAP_AT_PEAK, error);
+            status = heap_tracker_give(tracker, moment, tracker->now_ns,
+                                       moment->kind == HEAP_AT_PEAK, error);
     }
     const struct heap_moment end = {.kind = HEAP_AT_END};
     if (status == STEP_STATUS_OK && (options->every_ns != 0 || options->every_collection))
-        status = give(tracker, &end, tracker->now_ns, false, error);
+        status = heap_tracker_give(tracker, &end, tracker->now_ns, false, error);
     return status;
 }

@@ -137,8 +137,8 @@ struct heap_sink {
 
 static const struct heap_moment peak_and_end[] = {{.kind = HEAP_AT_PEAK}, {.kind = HEAP_AT_END}};
 
-static enum step_status receive(void *user, struct heap_snapshot *snapshot,
-                                struct step_error *error)
+static enum step_status heap_writer_receive(void *user, struct heap_snapshot *snapshot,
+                                            struct step_error *error)
 {
     struct heap_sink *sink = user;
     enum step_status status = STEP_STATUS_OK;
@@ -150,14 +150,14 @@ static enum step_status receive(void *user, struct heap_snapshot *snapshot,
     return status;
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
-                            struct step_error *error)
+static enum step_status heap_writer_put(struct trace_sink *base, const struct trace_event *events,
+                                        size_t count, struct step_error *error)
 {
     struct heap_sink *sink = (struct heap_sink *) base;
     return heap_tracker_put(&sink->tracker, events, count, error);
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status heap_writer_close_sink(struct trace_sink *base, struct step_error *error)
 {
     struct heap_sink *sink = (struct heap_sink *) base;
     enum step_status status = heap_tracker_finish(&sink->tracker, error);
@@ -167,15 +167,15 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
     return status == STEP_STATUS_OK ? heap_writer_close(sink->writer, error) : status;
 }
 
-static void reset(struct trace_sink *base)
+static void heap_writer_reset(struct trace_sink *base)
 {
     struct heap_sink *sink = (struct heap_sink *) base;
     heap_writer_destroy(sink->writer);
     heap_tracker_reset(&sink->tracker);
 }
 
-static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
-                                  struct step_error *error)
+static enum step_status heap_writer_open(struct trace_sink *base, const struct format_output *to,
+                                         struct step_error *error)
 {
     const struct event_source *source = to->source;
     struct heap_sink *sink = (struct heap_sink *) base;
@@ -190,7 +190,7 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
                                                 .every_ns = sink->options.every_ns,
                                                 .every_collection = sink->options.every_collection,
                                                 .curve = draws ? &sink->curve : NULL,
-                                                .receive = receive,
+                                                .receive = heap_writer_receive,
                                                 .user = sink};
     struct step_output output;
     if (!heap_tracker_init(&sink->tracker, source, &wanted))
@@ -210,8 +210,8 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
 
 const struct trace_sink_operations heap_sink_operations = {
     .size_bytes = sizeof(struct heap_sink),
-    .open = open_sink,
-    .put = put,
-    .close = close_sink,
-    .reset = reset,
+    .open = heap_writer_open,
+    .put = heap_writer_put,
+    .close = heap_writer_close_sink,
+    .reset = heap_writer_reset,
 };

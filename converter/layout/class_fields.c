@@ -67,7 +67,8 @@ static bool add_value_field(struct class_fields *fields, uint32_t class_id)
 }
 
 /* Returns the value class of a descriptor; 0: it is another reference. */
-static uint32_t value_of(const struct class_fields *fields, const uint8_t *text, size_t length)
+static uint32_t class_fields_value_of(const struct class_fields *fields, const uint8_t *text,
+                                      size_t length)
 {
     return text[0] == 'L'
                ? class_fields_find_value(fields, (struct step_bytes){text + 1, length - 2})
@@ -85,7 +86,7 @@ static bool count_fields(struct class_fields *fields, struct class_field_entry *
         size_t length = found != NULL ? 1 : reference_length(text.data + at, text.length - at);
         if (length == 0)
             return true;
-        uint32_t value = found == NULL ? value_of(fields, text.data + at, length) : 0;
+        uint32_t value = found == NULL ? class_fields_value_of(fields, text.data + at, length) : 0;
         if (found != NULL)
             entry->counts.primitives[(found - primitives) / 2]++;
         else if (value == 0)
@@ -118,7 +119,7 @@ static const struct injected {
     {"java/lang/invoke/MethodHandleNatives$CallSiteContext", {{0, 0, 0, 2}, 0}},
 };
 
-static bool is_text(struct step_bytes name, const char *text)
+static bool class_fields_is_text(struct step_bytes name, const char *text)
 {
     return strlen(text) == name.length && memcmp(text, name.data, name.length) == 0;
 }
@@ -126,7 +127,7 @@ static bool is_text(struct step_bytes name, const char *text)
 static void add_injected(struct step_bytes name, struct field_counts *counts)
 {
     for (size_t i = 0; i < sizeof injected / sizeof injected[0]; i++) {
-        if (!is_text(name, injected[i].class_name))
+        if (!class_fields_is_text(name, injected[i].class_name))
             continue;
         for (unsigned shift = 0; shift < ELEMENT_SHIFTS; shift++)
             counts->primitives[shift] += injected[i].counts.primitives[shift];
@@ -159,7 +160,7 @@ static bool is_fixed(struct step_bytes name)
         return false;
     const struct step_bytes rest = {name.data + length, name.length - length};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (is_text(rest, names[i]))
+        if (class_fields_is_text(rest, names[i]))
             return true;
     return false;
 }
@@ -172,7 +173,7 @@ static bool is_named(const struct class_fields *fields, struct step_bytes name)
            selected_globs_take(fields->value_globs, trace_class_name_matches, &name);
 }
 
-static uint32_t hash_of(struct step_bytes name)
+static uint32_t class_fields_hash_of(struct step_bytes name)
 {
     return (uint32_t) step_checksum(name.data, name.length);
 }
@@ -180,7 +181,7 @@ static uint32_t hash_of(struct step_bytes name)
 uint32_t class_fields_find_value(const struct class_fields *fields, struct step_bytes name)
 {
     uint32_t class_id;
-    STEP_INDEX_EACH (&fields->value_names, hash_of(name), class_id) {
+    STEP_INDEX_EACH (&fields->value_names, class_fields_hash_of(name), class_id) {
         const struct class_field_entry *entry = id_table_find(&fields->classes, class_id);
         if (entry->name.length == name.length &&
             (name.length == 0 || memcmp(entry->name.data, name.data, name.length) == 0))
@@ -206,8 +207,8 @@ bool class_fields_put_name(struct class_fields *fields, const struct trace_layou
     super->is_extended = true;
     entry->name = layout->name;
     entry->is_named = is_named(fields, layout->name);
-    return !entry->is_named ||
-           step_index_add(&fields->value_names, hash_of(layout->name), layout->class_id);
+    return !entry->is_named || step_index_add(&fields->value_names,
+                                              class_fields_hash_of(layout->name), layout->class_id);
 }
 
 bool class_fields_put(struct class_fields *fields, const struct trace_layout *layout)
@@ -258,7 +259,8 @@ struct value_fields {
     bool failed; /* too many */
 };
 
-static void put_field(struct value_fields *list, struct value_field field, uint32_t count)
+static void class_fields_put_field(struct value_fields *list, struct value_field field,
+                                   uint32_t count)
 {
     for (; count > 0 && !list->failed; count--) {
         list->failed = list->count == VALUE_FIELDS_MOST;
@@ -299,9 +301,9 @@ static struct value_shape compute_shape(const struct class_fields *fields,
     const struct value_field reference = {layout->reference, layout->reference, true};
     for (uint32_t shift = 0; shift < ELEMENT_SHIFTS; shift++) {
         const struct value_field primitive = {1u << shift, 1u << shift, false};
-        put_field(&list, primitive, entry->counts.primitives[shift]);
+        class_fields_put_field(&list, primitive, entry->counts.primitives[shift]);
     }
-    put_field(&list, reference, entry->counts.references);
+    class_fields_put_field(&list, reference, entry->counts.references);
     for (size_t i = 0; i < entry->value_count; i++) {
         uint32_t type = fields->value_fields[entry->first_value + i];
         bool is_own = id_table_find(&fields->classes, type) == entry;
@@ -309,10 +311,10 @@ static struct value_shape compute_shape(const struct class_fields *fields,
         if (!is_own)
             shape = shape_at(fields, type, layout, depth + 1);
         is_unsure |= shape.is_unsure;
-        put_field(&list,
-                  shape.is_value ? (struct value_field){shape.size, shape.alignment, false}
-                                 : reference,
-                  1);
+        class_fields_put_field(
+            &list,
+            shape.is_value ? (struct value_field){shape.size, shape.alignment, false} : reference,
+            1);
     }
     if (list.failed)
         return (struct value_shape){.is_unsure = true};

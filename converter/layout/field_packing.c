@@ -74,7 +74,7 @@ static void field_packing_add_field(struct field_packing *packing, uint64_t size
 }
 
 /* Once a field fits into no gap, none of the same size does. */
-static void add_fields(struct field_packing *packing, uint64_t size, uint32_t count)
+static void field_packing_add_fields(struct field_packing *packing, uint64_t size, uint32_t count)
 {
     for (; count > 0 && find_gap(packing, size, size) != NULL; count--)
         field_packing_add_field(packing, size, size);
@@ -127,8 +127,9 @@ void field_packing_add(struct field_packing *packing, const struct field_counts 
         return;
     }
     for (unsigned shift = ELEMENT_SHIFTS; shift > 0; shift--)
-        add_fields(packing, UINT64_C(1) << (shift - 1), fields->primitives[shift - 1]);
-    add_fields(packing, packing->layout->reference, fields->references);
+        field_packing_add_fields(packing, UINT64_C(1) << (shift - 1),
+                                 fields->primitives[shift - 1]);
+    field_packing_add_fields(packing, packing->layout->reference, fields->references);
 }
 
 uint64_t field_packing_size(const struct field_packing *packing)
@@ -155,13 +156,14 @@ static uint32_t power_of_two(uint64_t value)
     return power;
 }
 
-static uint32_t larger(uint32_t a, uint32_t b)
+static uint32_t field_packing_larger(uint32_t a, uint32_t b)
 {
     return a > b ? a : b;
 }
 
 /* References come after all larger fields, as those of their size do in the order of the sizes. */
-static void pack(struct field_packing *packing, struct value_field *fields, size_t count)
+static void field_packing_pack(struct field_packing *packing, struct value_field *fields,
+                               size_t count)
 {
     uint32_t reference = packing->layout->reference;
     qsort(fields, count, sizeof *fields, compare_fields);
@@ -187,8 +189,8 @@ struct value_shape value_shape_of(struct value_field *fields, size_t count,
     field_packing_init(&packing, layout);
     packing.end = 0;
     for (size_t i = 0; i < count; i++)
-        shape.alignment = larger(shape.alignment, fields[i].alignment);
-    pack(&packing, fields, count);
+        shape.alignment = field_packing_larger(shape.alignment, fields[i].alignment);
+    field_packing_pack(&packing, fields, count);
     uint64_t bytes = count == 0 ? 1 : packing.end, with_marker = bytes;
     if (count > 0 && packing.gap_count == 0)
         with_marker++;
@@ -197,10 +199,10 @@ struct value_shape value_shape_of(struct value_field *fields, size_t count,
     shape.size = (uint32_t) with_marker;
     shape.start = shape.alignment;
     if (power_of_two(bytes) <= ATOMIC_MOST)
-        shape.start = larger(shape.start, power_of_two(bytes));
+        shape.start = field_packing_larger(shape.start, power_of_two(bytes));
     if (power_of_two(with_marker) <= ATOMIC_MOST) {
         shape.atomic = power_of_two(with_marker);
-        shape.start = larger(shape.start, shape.atomic);
+        shape.start = field_packing_larger(shape.start, shape.atomic);
     }
     return shape;
 }
@@ -209,7 +211,7 @@ uint64_t value_shape_object_size(const struct value_shape *shape,
                                  const struct object_layout *layout)
 {
     uint64_t at = aligned(layout->header, shape->start);
-    return object_layout_align(layout, at + larger(shape->size, shape->atomic));
+    return object_layout_align(layout, at + field_packing_larger(shape->size, shape->atomic));
 }
 
 uint64_t value_array_size(uint64_t length, unsigned shift, const struct object_layout *layout)

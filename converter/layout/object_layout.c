@@ -19,7 +19,7 @@ static bool is_alignment(uint32_t value)
 
 /* Reads a word, which sets a flag, or "KEY=NUMBER", each at most once.  Returns its end, or NULL.
  */
-static const char *take_part(const char *at, struct layout_change *change)
+static const char *object_layout_take_part(const char *at, struct layout_change *change)
 {
     static const char *const keys[] = {"values", "fields=old",
                                        "header=", "reference=", "alignment="};
@@ -61,7 +61,7 @@ bool take_layout_change(void *changes_target, const char *value, const char **fa
     const char *at = value;
     *fault = "header=8|12|16, reference=4|8, alignment=8..256, fields=old and values are expected, "
              "joined by commas";
-    while ((at = take_part(at, &change)) != NULL && *at == ',')
+    while ((at = object_layout_take_part(at, &change)) != NULL && *at == ',')
         at++;
     if (at == NULL || *at != '\0' || !is_possible(&change) ||
         strlen(value) >= sizeof((struct object_layout *) 0)->name)

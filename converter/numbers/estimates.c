@@ -53,7 +53,7 @@ void sample_lives_merge(struct sample_lives *lives, const struct sample_lives *o
     lives->variance_squares += other->variance_squares;
 }
 
-static double difference(double all, double part)
+static double estimates_difference(double all, double part)
 {
     return all > part ? all - part : 0;
 }
@@ -86,12 +86,12 @@ struct sample_sums sample_sums_without(const struct sample_sums *all,
     const struct sample_sums left = {
         .sampling = all->sampling,
         .samples = all->samples - part->samples,
-        .objects = difference(all->objects, part->objects),
-        .objects_variance = difference(all->objects_variance, part->objects_variance),
-        .bytes = difference(all->bytes, part->bytes),
-        .bytes_variance = difference(all->bytes_variance, part->bytes_variance),
-        .intervals = difference(all->intervals, part->intervals),
-        .interval_squares = difference(all->interval_squares, part->interval_squares),
+        .objects = estimates_difference(all->objects, part->objects),
+        .objects_variance = estimates_difference(all->objects_variance, part->objects_variance),
+        .bytes = estimates_difference(all->bytes, part->bytes),
+        .bytes_variance = estimates_difference(all->bytes_variance, part->bytes_variance),
+        .intervals = estimates_difference(all->intervals, part->intervals),
+        .interval_squares = estimates_difference(all->interval_squares, part->interval_squares),
         .is_one_size = all->is_one_size};
     return repair_variances(left, all);
 }

@@ -49,7 +49,7 @@ static const char *after_host(const char *host, bool *is_v6)
     return NULL;
 }
 
-static bool parse(const char *url, struct address *address)
+static bool http_post_parse(const char *url, struct address *address)
 {
     if (strncmp(url, SCHEME, sizeof SCHEME - 1) != 0)
         return false;
@@ -71,7 +71,7 @@ static bool parse(const char *url, struct address *address)
 enum step_status http_check_url(const char *url, struct step_error *error)
 {
     struct address address;
-    if (parse(url, &address))
+    if (http_post_parse(url, &address))
         return STEP_STATUS_OK;
     return step_error_set(error, STEP_STATUS_IO, url, STEP_NO_OFFSET,
                           "only http://HOST:PORT/PATH is possible, where HOST is 127.0.0.1, [::1] "
@@ -85,7 +85,7 @@ static enum step_status failed(const char *url, const char *what, struct step_er
                           late ? "the server took too long" : strerror(errno));
 }
 
-static int connect_to(const struct address *address)
+static int http_post_connect_to(const struct address *address)
 {
     const struct timeval limit = {.tv_sec = STEP_SECONDS};
     const struct sockaddr_in v4 = {.sin_family = AF_INET,
@@ -106,7 +106,7 @@ static int connect_to(const struct address *address)
 }
 
 /* A server that goes on slowly keeps each step below its limit. */
-static bool is_late(uint64_t start_ns)
+static bool http_post_is_late(uint64_t start_ns)
 {
     bool late = monotonic_ns() - start_ns > WHOLE_SECONDS * UINT64_C(1000000000);
     if (late)
@@ -133,7 +133,7 @@ static bool send_request(int connection, const struct address *address, const ch
         if (!output_send_all(connection, buffer, (size_t) got))
             return errno == EPIPE || errno == ECONNRESET;
         at += (uint64_t) got;
-        if (is_late(start_ns))
+        if (http_post_is_late(start_ns))
             return false;
     }
     return true;
@@ -145,7 +145,7 @@ static ssize_t receive_answer(int connection, char *answer)
     size_t length = 0;
     const uint64_t start_ns = monotonic_ns();
     while (length < ANSWER_BYTES - 1) {
-        if (is_late(start_ns))
+        if (http_post_is_late(start_ns))
             return -1;
         ssize_t got = recv(connection, answer + length, ANSWER_BYTES - 1 - length, 0);
         if (got < 0 && errno == EINTR)
@@ -174,8 +174,8 @@ static uint64_t rejected_profiles(const char *body, size_t length)
     return rejected;
 }
 
-static enum step_status judge(const char *url, const char *answer, size_t length,
-                              struct step_error *error)
+static enum step_status http_post_judge(const char *url, const char *answer, size_t length,
+                                        struct step_error *error)
 {
     unsigned status = 0;
     const char *body = strstr(answer, "\r\n\r\n");
@@ -198,9 +198,9 @@ enum step_status http_post(const char *url, const char *type, int file, uint64_t
 {
     static char answer[ANSWER_BYTES];
     struct address address;
-    if (!parse(url, &address))
+    if (!http_post_parse(url, &address))
         return http_check_url(url, error);
-    int connection = connect_to(&address);
+    int connection = http_post_connect_to(&address);
     if (connection < 0)
         return failed(url, "cannot connect", error);
     enum step_status status = STEP_STATUS_OK;
@@ -210,7 +210,7 @@ enum step_status http_post(const char *url, const char *type, int file, uint64_t
     else if ((length = receive_answer(connection, answer)) < 0)
         status = failed(url, "cannot receive the answer", error);
     else
-        status = judge(url, answer, (size_t) length, error);
+        status = http_post_judge(url, answer, (size_t) length, error);
     close(connection);
     return status;
 }

@@ -16,7 +16,8 @@
 #include "format/core/grow.h"
 #include "format/core/input_file.h"
 
-static enum step_status io_error(const char *path, struct step_error *error, const char *what)
+static enum step_status output_directory_io_error(const char *path, struct step_error *error,
+                                                  const char *what)
 {
     return step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "%s: %s", what,
                           strerror(errno));
@@ -66,7 +67,7 @@ static enum step_status look_at_target(struct output_directory *directory, struc
         openat(place->directory, place->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (directory->earlier < 0 || fstat(directory->earlier, &directory->place.about) != 0 ||
         !look_through(directory, &all_own))
-        return io_error(directory->path, error, "cannot create a directory");
+        return output_directory_io_error(directory->path, error, "cannot create a directory");
     if (directory->length == 0) {
         close(directory->earlier);
         directory->earlier = -1;
@@ -86,7 +87,7 @@ static enum step_status make_temporary(struct output_directory *directory, struc
                                       directory->descriptor);
     output_signals_let(before);
     if (!made)
-        return io_error(directory->path, error, "cannot create a directory");
+        return output_directory_io_error(directory->path, error, "cannot create a directory");
     mode_t mask = umask(0);
     umask(mask);
     if (fchmod(directory->descriptor, 0777 & ~mask) != 0)
@@ -141,17 +142,17 @@ static enum step_status taken(const struct output_directory *directory, struct s
 }
 
 /* Takes the name where nothing, or an empty directory, has it. */
-static enum step_status take_name(const struct output_directory *directory,
-                                  struct step_error *error)
+static enum step_status output_directory_take_name(const struct output_directory *directory,
+                                                   struct step_error *error)
 {
     const struct output_place *place = &directory->place;
     return renameat(place->directory, directory->temporary, place->directory, place->name) == 0
                ? STEP_STATUS_OK
-               : io_error(directory->path, error, "cannot rename");
+               : output_directory_io_error(directory->path, error, "cannot rename");
 }
 
 /* Frees the temporary name: the directory is at its place. */
-static void finish(struct output_directory *directory)
+static void output_directory_finish(struct output_directory *directory)
 {
     output_signals_spare_directory();
     free(directory->temporary);
@@ -173,10 +174,10 @@ enum step_status output_directory_commit(struct output_directory *directory,
     } else {
         if (replaces)
             remove_earlier(directory, place->name);
-        status = take_name(directory, error);
+        status = output_directory_take_name(directory, error);
     }
     if (status == STEP_STATUS_OK)
-        finish(directory);
+        output_directory_finish(directory);
     return status;
 }
 

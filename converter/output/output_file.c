@@ -49,8 +49,8 @@ static bool sync_file(int file)
 
 #define COPY_BYTES ((size_t) 1 << 16)
 
-static enum step_status io_error(const struct output_file *file, struct step_error *error,
-                                 const char *what)
+static enum step_status output_file_io_error(const struct output_file *file,
+                                             struct step_error *error, const char *what)
 {
     return step_error_set(error, STEP_STATUS_IO, file->path, STEP_NO_OFFSET, "%s: %s", what,
                           strerror(errno));
@@ -65,7 +65,7 @@ static enum step_status open_temporary(struct output_file *file, struct step_err
         output_signals_doom_file(file->place.directory, file->temporary, &file->made);
     output_signals_let(before);
     if (!known)
-        return io_error(file, error, "cannot create");
+        return output_file_io_error(file, error, "cannot create");
     dress(&file->place, file->descriptor);
     return STEP_STATUS_OK;
 }
@@ -81,8 +81,9 @@ static enum step_status open_post(struct output_file *file, const char *post_typ
         return status;
     file->post_type = post_type;
     file->descriptor = spool_file();
-    return file->descriptor >= 0 ? STEP_STATUS_OK
-                                 : io_error(file, error, "cannot make a temporary file");
+    return file->descriptor >= 0
+               ? STEP_STATUS_OK
+               : output_file_io_error(file, error, "cannot make a temporary file");
 }
 
 /* Opens what is no regular file, as it was found; a FIFO waits for who reads it. */
@@ -106,11 +107,11 @@ static enum step_status open_at(struct output_file *file, enum output_place_rule
     enum step_status status = output_place_find(&file->place, file->path, rule, error);
     if (status == STEP_STATUS_OK && place->exists && S_ISDIR(place->about.st_mode)) {
         errno = EISDIR;
-        status = io_error(file, error, "cannot create");
+        status = output_file_io_error(file, error, "cannot create");
     } else if (status == STEP_STATUS_OK && place->exists && !S_ISREG(place->about.st_mode)) {
         file->descriptor = open_direct(place);
         if (file->descriptor < 0)
-            status = io_error(file, error, "cannot write");
+            status = output_file_io_error(file, error, "cannot write");
     } else if (status == STEP_STATUS_OK) {
         status = open_temporary(file, error);
     }
@@ -145,7 +146,8 @@ enum step_status output_file_open_or_post(struct output_file *file, const char *
     if (strcmp(path, "-") == 0) {
         file->path = "standard output";
         file->descriptor = dup(STDOUT_FILENO);
-        return file->descriptor >= 0 ? STEP_STATUS_OK : io_error(file, error, "cannot write");
+        return file->descriptor >= 0 ? STEP_STATUS_OK
+                                     : output_file_io_error(file, error, "cannot write");
     }
     return http_is_url(path) ? open_post(file, post_type, error)
                              : open_at(file, OUTPUT_PLACE_NAMED, error);
@@ -158,7 +160,8 @@ enum step_status output_file_open_in(struct output_file *file, int directory, co
     file->descriptor =
         openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     file->is_inside = true;
-    return file->descriptor >= 0 ? STEP_STATUS_OK : io_error(file, error, "cannot create");
+    return file->descriptor >= 0 ? STEP_STATUS_OK
+                                 : output_file_io_error(file, error, "cannot create");
 }
 
 /* ---- below a directory ---- */
@@ -204,10 +207,10 @@ enum step_status output_file_open_below(struct output_file *file, const char *di
     *file = closed_file(shown);
     enum step_status status = find_below(&file->place, directory, below, true)
                                   ? STEP_STATUS_OK
-                                  : io_error(file, error, "cannot create");
+                                  : output_file_io_error(file, error, "cannot create");
     if (status == STEP_STATUS_OK && file->place.exists && !S_ISREG(file->place.about.st_mode)) {
         errno = EEXIST;
-        status = io_error(file, error, "cannot create");
+        status = output_file_io_error(file, error, "cannot create");
     }
     if (status == STEP_STATUS_OK)
         status = open_temporary(file, error);
@@ -260,7 +263,7 @@ enum step_status output_file_write(struct output_file *file, const void *data, s
                                    struct step_error *error)
 {
     if (!output_write_all(file->descriptor, data, length))
-        return io_error(file, error, "cannot write");
+        return output_file_io_error(file, error, "cannot write");
     file->size_bytes += length;
     return STEP_STATUS_OK;
 }
@@ -283,7 +286,7 @@ const char *output_file_seekable_path(struct output_file *file, struct step_erro
         file->spool = spool_file();
     int open_file = is_seekable ? file->descriptor : file->spool;
     if (open_file < 0) {
-        io_error(file, error, "cannot make a temporary file");
+        output_file_io_error(file, error, "cannot make a temporary file");
         return NULL;
     }
     snprintf(file->seekable, sizeof file->seekable, "/proc/self/fd/%d", open_file);
@@ -311,7 +314,7 @@ static enum step_status copy_spool(struct output_file *file, struct step_error *
         if (got == 0)
             break;
         if (got < 0)
-            status = io_error(file, error, "cannot read back");
+            status = output_file_io_error(file, error, "cannot read back");
         else
             status = output_file_write(file, buffer, (size_t) got, error);
         offset += got;
@@ -320,7 +323,7 @@ static enum step_status copy_spool(struct output_file *file, struct step_error *
     return status;
 }
 
-static void release(struct output_file *file)
+static void output_file_release(struct output_file *file)
 {
     if (file->descriptor >= 0)
         close(file->descriptor);
@@ -356,14 +359,14 @@ enum step_status output_file_commit(struct output_file *file, struct step_error 
         status = http_post(file->path, file->post_type, descriptor, file->size_bytes, error);
     if (status == STEP_STATUS_OK && file->temporary != NULL && file->place.exists &&
         !sync_file(descriptor))
-        status = io_error(file, error, "cannot write");
+        status = output_file_io_error(file, error, "cannot write");
     if (close(descriptor) != 0 && status == STEP_STATUS_OK)
-        status = io_error(file, error, "cannot write");
+        status = output_file_io_error(file, error, "cannot write");
     if (status == STEP_STATUS_OK && file->temporary != NULL)
         status = put_in_place(file, error);
     if (status != STEP_STATUS_OK && file->temporary != NULL)
         output_place_remove(file->place.directory, file->temporary, &file->made);
-    release(file);
+    output_file_release(file);
     return status;
 }
 
@@ -371,7 +374,7 @@ void output_file_abort(struct output_file *file)
 {
     if (file->temporary != NULL && file->descriptor >= 0)
         output_place_remove(file->place.directory, file->temporary, &file->made);
-    release(file);
+    output_file_release(file);
 }
 
 enum step_status output_file_end(struct output_file *file, enum step_status status,

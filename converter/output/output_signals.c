@@ -95,7 +95,7 @@ static void remove_and_die(int signal_number)
 /* NOLINTEND(bugprone-signal-handler) */
 
 /* Not SIG_IGN, which programs that are started would inherit. */
-static void go_on(int signal_number)
+static void output_signals_go_on(int signal_number)
 {
     (void) signal_number;
 }
@@ -111,7 +111,7 @@ void output_signals_catch(void)
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         catch (numbers[i], remove_and_die);
-    catch (SIGXFSZ, go_on);
+    catch (SIGXFSZ, output_signals_go_on);
 }
 
 sigset_t output_signals_hold(void)

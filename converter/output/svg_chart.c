@@ -23,7 +23,7 @@ static const char style[] =
     ".grid { stroke: #36404d } .live { stroke: #fff } }\n"
     "</style>\n";
 
-static void print_text(FILE *out, const char *text)
+static void svg_chart_print_text(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++) {
         if (*text == '<')
@@ -63,7 +63,7 @@ void svg_chart_begin(const struct svg_chart *chart)
             "%s<rect width=\"100%%\" height=\"100%%\" class=\"back\"/>\n"
             "<text x=\"%.0f\" y=\"22\" font-size=\"14\">%s: ",
             WIDTH, HEIGHT, WIDTH, HEIGHT, style, LEFT, chart->title);
-    print_text(chart->out, chart->subject);
+    svg_chart_print_text(chart->out, chart->subject);
     fputs("</text>\n", chart->out);
     print_frame(chart);
 }
@@ -99,7 +99,7 @@ void svg_chart_end_curve(struct svg_chart *chart, const char *name, bool is_refe
             x + 24, y);
     print_stroke(chart, is_reference);
     fprintf(chart->out, "/><text x=\"%.0f\" y=\"%.0f\">", x + 30, y + 4);
-    print_text(chart->out, name);
+    svg_chart_print_text(chart->out, name);
     fputs("</text>\n", chart->out);
     chart->curve_count++;
 }

@@ -41,7 +41,8 @@ static int connect_to_socket(int file)
 }
 
 /* Returns -1 with errno; sets `fault` if something other than a socket has the name. */
-static int connect_to(const struct jvm_process *process, int tmp, const char **fault)
+static int attach_protocol_connect_to(const struct jvm_process *process, int tmp,
+                                      const char **fault)
 {
     char name[64];
     snprintf(name, sizeof name, ".java_pid%ld", (long) process->inner_pid);
@@ -81,7 +82,7 @@ static int wake(const struct jvm_process *process, int tmp, const char **fault)
         if (waited % 1000 == 0 && kill(process->pid, SIGQUIT) != 0)
             break;
         nanosleep(&pause, NULL);
-        descriptor = connect_to(process, tmp, fault);
+        descriptor = attach_protocol_connect_to(process, tmp, fault);
     }
     unlinkat(tmp, trigger, 0);
     return descriptor;
@@ -120,7 +121,8 @@ static char *take_messages(char *at, bool failed)
 
 /* Success is "0\nreturn code: 0\n"; otherwise the answer has the reason, unless the agent gave it.
  */
-static enum step_status judge(const char *answer, const char *reason, struct step_error *error)
+static enum step_status attach_protocol_judge(const char *answer, const char *reason,
+                                              struct step_error *error)
 {
     const char *text = strchr(answer, '\n');
     const char *code = strstr(answer, "return code: ");
@@ -143,7 +145,7 @@ static int connect_to_listener(const struct jvm_process *process, struct step_er
 {
     const char *fault = NULL;
     int tmp = target_files_find(process, "tmp", O_DIRECTORY);
-    int descriptor = tmp >= 0 ? connect_to(process, tmp, &fault) : -1;
+    int descriptor = tmp >= 0 ? attach_protocol_connect_to(process, tmp, &fault) : -1;
     if (descriptor < 0 && tmp >= 0 && (errno == ENOENT || errno == ECONNREFUSED))
         descriptor = wake(process, tmp, &fault);
     if (descriptor < 0)
@@ -249,8 +251,8 @@ static enum step_status exchange(const struct jvm_process *process, const char *
 }
 
 /* The same, for a command to the agent with the messages that it causes, after a 0 byte. */
-static enum step_status ask(const struct jvm_process *process, void *context, int output,
-                            struct step_error *error)
+static enum step_status attach_protocol_ask(const struct jvm_process *process, void *context,
+                                            int output, struct step_error *error)
 {
     const char *const *given = context;
     const char *texts[REQUEST_TEXTS];
@@ -271,7 +273,7 @@ static enum step_status ask(const struct jvm_process *process, void *context, in
 static enum step_status request(const struct jvm_process *process, const char **texts,
                                 struct target_text *answer, struct step_error *error)
 {
-    const struct target_call call = {.work = ask,
+    const struct target_call call = {.work = attach_protocol_ask,
                                      .context = texts,
                                      .receive = target_text_take,
                                      .receiver = answer,
@@ -291,9 +293,9 @@ enum step_status attach_load(const struct jvm_process *process, const char *path
     if (status != STEP_STATUS_OK)
         return status;
     text[answer.length + 1] = '\0'; /* no messages: an empty text follows the answer */
-    bool failed = judge(text, NULL, error) != STEP_STATUS_OK;
+    bool failed = attach_protocol_judge(text, NULL, error) != STEP_STATUS_OK;
     const char *reason = take_messages(text + strlen(text) + 1, failed);
-    return judge(text, reason, error);
+    return attach_protocol_judge(text, reason, error);
 }
 
 enum step_status attach_ask(const struct jvm_process *process, const char *command, char *answer,

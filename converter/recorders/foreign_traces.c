@@ -94,8 +94,8 @@ static enum step_status report_lacks(const struct jvm_process *process, void *co
 
 /* ---- in the caller ---- */
 
-static enum step_status receive(void *receiver, const void *data, size_t length,
-                                struct step_error *error)
+static enum step_status foreign_traces_receive(void *receiver, const void *data, size_t length,
+                                               struct step_error *error)
 {
     struct page *page = receiver;
     bool fits = length <= *page->left;
@@ -122,7 +122,7 @@ static enum step_status fetch_page(const struct jvm_process *process, const char
         .trace = trace, .title = slash != NULL ? slash + 1 : output, .path = path, .left = left};
     const struct target_call call = {.work = send_page,
                                      .context = &page,
-                                     .receive = receive,
+                                     .receive = foreign_traces_receive,
                                      .receiver = &page,
                                      .limit_s = PAGE_LIMIT_S,
                                      .enters_root = enters_root};

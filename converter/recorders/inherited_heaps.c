@@ -39,15 +39,15 @@ static void living_blocks_reset(struct living_blocks *living)
 }
 
 /* Returns 0 if memory runs out. */
-static uint32_t keep_text(struct living_blocks *living, struct step_bytes text)
+static uint32_t inherited_keep_text(struct living_blocks *living, struct step_bytes text)
 {
     bool is_new;
     return name_index_put(&living->texts, 0, text, &is_new);
 }
 
-static bool put_block(struct living_blocks *living, const struct hatf_record *record)
+static bool inherited_put_block(struct living_blocks *living, const struct hatf_record *record)
 {
-    uint32_t text = keep_text(living, record->attributes);
+    uint32_t text = inherited_keep_text(living, record->attributes);
     const struct address_block block = {
         .address = record->address, .size = record->size, .heap = record->heap, .record = text};
     return text != 0 && address_map_put(&living->blocks, &block);
@@ -66,7 +66,7 @@ static bool living_blocks_put(struct living_blocks *living, const struct hatf_re
     const struct address_block heap = {.address = record->heap};
     switch (record->tag) {
     case HATF_ALLOC:
-        return put_block(living, record);
+        return inherited_put_block(living, record);
     case HATF_FREE:
         address_map_remove(&living->blocks, record->address);
         return true;
@@ -94,8 +94,8 @@ struct forked_child {
 /* ---- a child's trace ---- */
 
 /* Writes dictionary entries for the texts on first use; 0: not written yet. */
-static enum step_status define(struct step_writer *writer, struct step_bytes attributes,
-                               uint64_t *entry)
+static enum step_status inherited_define(struct step_writer *writer, struct step_bytes attributes,
+                                         uint64_t *entry)
 {
     static uint8_t text[HATF_ATTRIBUTES_MAX + RECORDED_CALL_EXISTING_BYTES];
     if (*entry != 0)
@@ -125,7 +125,7 @@ static enum step_status put_blocks(const struct living_blocks *living, struct st
     const struct address_block *block = address_map_from(&living->blocks, 0);
     while (block != NULL && status == STEP_STATUS_OK) {
         uint64_t *entry = &entries[block->record];
-        status = define(writer, living->texts.entries[block->record].text, entry);
+        status = inherited_define(writer, living->texts.entries[block->record].text, entry);
         const struct step_heap_alloc record = {.attributes = *entry,
                                                .heap = block->heap,
                                                .size = block->size,
@@ -139,7 +139,8 @@ static enum step_status put_blocks(const struct living_blocks *living, struct st
     return status;
 }
 
-static enum step_status put_number(struct step_writer *writer, const char *key, uint64_t number)
+static enum step_status inherited_put_number(struct step_writer *writer, const char *key,
+                                             uint64_t number)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRIu64, number);
@@ -159,9 +160,9 @@ static enum step_status write_records(void *user, struct step_writer *writer,
     const struct living_blocks *living = writing->living;
     enum step_status status = stepfile_copy_start(writing->reader, writer);
     if (status == STEP_STATUS_OK)
-        status = put_number(writer, "forked-at-ns", writing->child->forked_ns);
+        status = inherited_put_number(writer, "forked-at-ns", writing->child->forked_ns);
     if (status == STEP_STATUS_OK)
-        status = put_number(writer, "inherited", living->blocks.count);
+        status = inherited_put_number(writer, "inherited", living->blocks.count);
     if (status == STEP_STATUS_OK)
         status = put_heaps(living, writer);
     if (status == STEP_STATUS_OK)
@@ -194,8 +195,9 @@ static enum step_status write_anew(const struct living_blocks *living,
 /* ---- the trace of a parent ---- */
 
 /* The objects that lived after the end of a cut trace are unknown. */
-static enum step_status walk(struct alloc_source *source, bool is_cut, struct living_blocks *living,
-                             const struct forked_child *children, size_t count)
+static enum step_status inherited_walk(struct alloc_source *source, bool is_cut,
+                                       struct living_blocks *living,
+                                       const struct forked_child *children, size_t count)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct hatf_record record;
@@ -226,7 +228,7 @@ static enum step_status list_children(const struct recorded_trace *parent,
     enum step_status status = trace_open_allocs(parent->path, NULL, NULL, &source, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
-    status = walk(source, trace_ended_early(parent->end), &living, children, count);
+    status = inherited_walk(source, trace_ended_early(parent->end), &living, children, count);
     living_blocks_reset(&living);
     alloc_source_destroy(source);
     return status;

@@ -192,7 +192,7 @@ static const char *user_name(uid_t uid)
     return user != NULL ? user->pw_name : number;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool jvm_process_is_same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -202,7 +202,7 @@ static bool is_elsewhere(const struct jvm_process *process)
     struct stat own, its, own_root, its_root;
     return stat("/proc/self/ns/mnt", &own) != 0 || fstat(process->mount_namespace, &its) != 0 ||
            stat("/", &own_root) != 0 || fstat(process->root, &its_root) != 0 ||
-           !is_same(&own, &its) || !is_same(&own_root, &its_root);
+           !jvm_process_is_same(&own, &its) || !jvm_process_is_same(&own_root, &its_root);
 }
 
 /* The process controls none of these paths. */
@@ -252,8 +252,9 @@ static bool is_still(const struct jvm_process *process, const struct status *bef
 }
 
 /* Opens what the process's files are reached by. */
-static enum step_status open_files(const struct status *status, struct jvm_process *process,
-                                   struct step_error *error)
+static enum step_status jvm_process_open_files(const struct status *status,
+                                               struct jvm_process *process,
+                                               struct step_error *error)
 {
     long pid = process->pid;
     if (geteuid() != 0 && process->uid != geteuid())
@@ -273,7 +274,7 @@ static enum step_status inspect(const struct status *status, struct jvm_process 
 {
     char libjvm[PATH_MAX];
     pid_t pid = process->pid;
-    enum step_status opened = open_files(status, process, error);
+    enum step_status opened = jvm_process_open_files(status, process, error);
     if (opened != STEP_STATUS_OK)
         return opened;
     enum step_status found = find_library(pid, "/libjvm.so", libjvm, sizeof libjvm);
@@ -317,7 +318,7 @@ enum step_status jvm_process_find(pid_t pid, struct jvm_process *process, struct
 enum step_status jvm_process_find_files(pid_t pid, struct jvm_process *process,
                                         struct step_error *error)
 {
-    return find(pid, process, open_files, error);
+    return find(pid, process, jvm_process_open_files, error);
 }
 
 bool jvm_process_is_foreign(const struct jvm_process *process)

@@ -56,7 +56,7 @@ static void recorded_name_split(const char *name, char *plain, size_t *marker)
 
 /* Removes ".2" or "-2" from the front of `*at`, if present.  Returns false for an invalid
  * number. */
-static bool take_number(const char **at, char mark, unsigned *number)
+static bool recorded_traces_take_number(const char **at, char mark, unsigned *number)
 {
     char *end;
     *number = 1;
@@ -84,8 +84,8 @@ static bool recorded_name_parse(const char *name, const char *plain, size_t mark
             return false;
         at += digits + rest;
     }
-    return take_number(&at, '.', &parts->number) && take_number(&at, '-', &parts->image) &&
-           strcmp(at, STEP_ENDING) == 0;
+    return recorded_traces_take_number(&at, '.', &parts->number) &&
+           recorded_traces_take_number(&at, '-', &parts->image) && strcmp(at, STEP_ENDING) == 0;
 }
 
 /* ---- converted traces ---- */
@@ -102,7 +102,7 @@ static size_t stem_length(const char *output)
 }
 
 /* Writes "", ".2", "-3" or ".2-3", and returns the length. */
-static size_t print_numbers(unsigned number, unsigned image, char *out, size_t size)
+static size_t recorded_traces_print_numbers(unsigned number, unsigned image, char *out, size_t size)
 {
     int used = number > 1 ? snprintf(out, size, ".%u", number) : 0;
     if (image > 1)
@@ -116,7 +116,7 @@ static void print_output(const char *base, unsigned number, unsigned image, char
 {
     char numbers[32];
     size_t stem = stem_length(base);
-    print_numbers(number, image, numbers, sizeof numbers);
+    recorded_traces_print_numbers(number, image, numbers, sizeof numbers);
     snprintf(out, PATH_MAX, "%.*s%s%s", (int) stem, base, numbers, base + stem);
 }
 
@@ -125,8 +125,9 @@ static void print_output(const char *base, unsigned number, unsigned image, char
 static void recorded_name_output(struct recorded_trace *trace, bool overwrite)
 {
     char base[PATH_MAX], wanted[PATH_MAX], numbers[32];
-    size_t length = strlen(trace->path) - strlen(STEP_ENDING) -
-                    print_numbers(trace->number, trace->image, numbers, sizeof numbers);
+    size_t length =
+        strlen(trace->path) - strlen(STEP_ENDING) -
+        recorded_traces_print_numbers(trace->number, trace->image, numbers, sizeof numbers);
     snprintf(base, sizeof base, "%.*s", (int) length, trace->path);
     print_output(base, 1, trace->image, wanted);
     memcpy(trace->output, wanted, sizeof wanted);
@@ -198,8 +199,8 @@ static int in_order(const void *left, const void *right)
     return times != 0 ? times : (a->image > b->image) - (a->image < b->image);
 }
 
-static bool add(struct trace_list *list, const char *directory, const char *name,
-                const struct recorded_name *parts)
+static bool recorded_traces_add(struct trace_list *list, const char *directory, const char *name,
+                                const struct recorded_name *parts)
 {
     if (!STEP_MAKE_ROOM(list->rows, list->capacity, list->count + 1))
         return false;
@@ -239,7 +240,7 @@ static bool find_traces(const struct recorded_traces *traces, char *plain, size_
                                 marker != SIZE_MAX ? marker - front : SIZE_MAX, &parts) &&
             is_own_file(directory, entry->d_name) && trace_is_since(path, &traces->start) &&
             (marker != SIZE_MAX || trace_is_of_process(path, traces->process, true)))
-            done = add(list, plain, entry->d_name, &parts);
+            done = recorded_traces_add(list, plain, entry->d_name, &parts);
     }
     if (directory != NULL)
         closedir(directory);

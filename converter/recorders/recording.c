@@ -248,7 +248,7 @@ int command_signal(void)
 }
 
 /* What the terminal sends has reached the child too. */
-static void pass_on(int number, siginfo_t *from, void *context)
+static void recording_pass_on(int number, siginfo_t *from, void *context)
 {
     (void) context;
     if (child_process > 0 && from->si_code != SI_KERNEL)
@@ -256,7 +256,7 @@ static void pass_on(int number, siginfo_t *from, void *context)
 }
 
 /* As a container's first process, this is also the parent of all orphans, including drains. */
-static void wait_for(pid_t child)
+static void recording_wait_for(pid_t child)
 {
     int status = 0;
     pid_t ended;
@@ -275,7 +275,7 @@ enum step_status command_run(const char *verb, char **words, bool (*prepare)(con
     enum { SIGNALS = sizeof signals / sizeof signals[0] };
     struct sigaction before[SIGNALS], passing = {.sa_flags = SA_SIGINFO | SA_RESTART};
     int report[2], code = 0;
-    passing.sa_sigaction = pass_on;
+    passing.sa_sigaction = recording_pass_on;
     sigemptyset(&passing.sa_mask);
     if (pipe2(report, O_CLOEXEC) != 0)
         return command_fail(verb, words[0], strerror(errno));
@@ -300,7 +300,7 @@ enum step_status command_run(const char *verb, char **words, bool (*prepare)(con
         code = 0; /* it was started */
     close(report[0]);
     if (child > 0)
-        wait_for(child);
+        recording_wait_for(child);
     for (size_t i = 0; i < SIGNALS; i++)
         sigaction(signals[i], &before[i], NULL); /* what is still to be done can be interrupted */
     return code == 0 ? STEP_STATUS_OK : command_fail(verb, words[0], command_error(code));
@@ -548,8 +548,8 @@ bool process_file_find(const struct jvm_process *process, const char *path, char
 
 /* Another user's files are opened with that user's rights: whatever has the trace's name shows
  * nothing that the user may not read.  The process's root directory stays open. */
-static enum step_status reach(struct watch_target *target, const char *path,
-                              struct step_error *error)
+static enum step_status recording_reach(struct watch_target *target, const char *path,
+                                        struct step_error *error)
 {
     struct jvm_process process;
     enum step_status status = jvm_process_find_files((pid_t) target->pid, &process, error);
@@ -576,5 +576,5 @@ enum step_status watch_target_find(const char *operand, struct watch_target *tar
         return REFUSE(error, "the name is too long");
     }
     enum step_status status = process_trace_find(target->pid, path, error);
-    return status == STEP_STATUS_OK ? reach(target, path, error) : status;
+    return status == STEP_STATUS_OK ? recording_reach(target, path, error) : status;
 }

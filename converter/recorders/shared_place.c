@@ -42,7 +42,7 @@ static int find_directory(const struct jvm_process *process, const struct shared
     return directory;
 }
 
-static bool copy(int from, int to, uint64_t most)
+static bool shared_place_copy(int from, int to, uint64_t most)
 {
     static char buffer[1 << 16];
     while (most > 0) {
@@ -79,7 +79,7 @@ static bool put_agent(const struct transfer *transfer, int directory)
     if (strstr(transfer->place->agent, transfer->place->name) == NULL)
         return true;
     int to = openat(directory, AGENT, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0700);
-    return to >= 0 && copy(transfer->agent, to, UINT64_MAX) && close(to) == 0;
+    return to >= 0 && shared_place_copy(transfer->agent, to, UINT64_MAX) && close(to) == 0;
 }
 
 static enum step_status make(const struct jvm_process *process, void *context, int output,
@@ -124,7 +124,7 @@ static enum step_status send_file(const struct jvm_process *process, void *conte
         return IO_FAIL(error, "%s: %s of process %ld is not fetched: %s", transfer->path,
                        transfer->name, (long) process->pid,
                        fault != NULL ? fault : strerror(errno));
-    if (!copy(file, output, (uint64_t) about.st_size))
+    if (!shared_place_copy(file, output, (uint64_t) about.st_size))
         return IO_FAIL(error, "%s: the trace cannot be read: %s", transfer->path, strerror(errno));
     return STEP_STATUS_OK;
 }
@@ -173,7 +173,7 @@ enum step_status shared_place_make(const struct jvm_process *process, const char
 
 /* Creates the output with the first byte, or at the end.  The name may have been taken meanwhile in
  * a shared directory, so nothing is replaced and no link is followed. */
-static enum step_status create(struct transfer *transfer, struct step_error *error)
+static enum step_status shared_place_create(struct transfer *transfer, struct step_error *error)
 {
     if (transfer->file >= 0)
         return STEP_STATUS_OK;
@@ -186,15 +186,15 @@ static enum step_status create(struct transfer *transfer, struct step_error *err
                                 strerror(errno));
 }
 
-static enum step_status receive(void *receiver, const void *data, size_t length,
-                                struct step_error *error)
+static enum step_status shared_place_receive(void *receiver, const void *data, size_t length,
+                                             struct step_error *error)
 {
     struct transfer *transfer = receiver;
     if (length > transfer->left)
         return IO_FAIL(error, "%s: %s of the JVM would take more than half of the free space",
                        transfer->path, transfer->name);
     transfer->left -= length;
-    enum step_status status = create(transfer, error);
+    enum step_status status = shared_place_create(transfer, error);
     if (status == STEP_STATUS_OK && !output_write_all(transfer->file, data, length))
         status = IO_FAIL(error, "%s: cannot write: %s", transfer->path, strerror(errno));
     return status;
@@ -206,13 +206,13 @@ static enum step_status fetch_one(const struct jvm_process *process, struct tran
 {
     const struct target_call call = {.work = send_file,
                                      .context = transfer,
-                                     .receive = receive,
+                                     .receive = shared_place_receive,
                                      .receiver = transfer,
                                      .limit_s = LIMIT_S};
     transfer->file = -1;
     enum step_status status = target_user_call(process, &call, error);
     if (status == STEP_STATUS_OK)
-        status = create(transfer, error);
+        status = shared_place_create(transfer, error);
     if (transfer->file >= 0 && close(transfer->file) != 0 && status == STEP_STATUS_OK)
         status = IO_FAIL(error, "%s: cannot write: %s", transfer->path, strerror(errno));
     if (status != STEP_STATUS_OK && transfer->file >= 0)

@@ -178,8 +178,9 @@ static void reap(pid_t child)
     }
 }
 
-static enum step_status finish(pid_t child, int input, const struct target_call *call,
-                               const struct step_error *answer, struct step_error *error)
+static enum step_status target_user_finish(pid_t child, int input, const struct target_call *call,
+                                           const struct step_error *answer,
+                                           struct step_error *error)
 {
     enum step_status status = listen_to(input, call, error);
     close(input);
@@ -219,7 +220,7 @@ enum step_status target_user_call(const struct jvm_process *process, const struc
             status = IO_FAIL(error, "cannot start a process: %s", strerror(errno));
             close(ends[0]);
         } else {
-            status = finish(child, ends[0], call, answer, error);
+            status = target_user_finish(child, ends[0], call, answer, error);
         }
     }
     munmap(answer, sizeof *answer);
@@ -241,7 +242,7 @@ static bool is_missing(int code)
     return code == ENOSYS || code == EPERM;
 }
 
-static int walk(int root, const char *path, int flags)
+static int target_user_walk(int root, const char *path, int flags)
 {
     char name[NAME_MAX + 1];
     int directory = dup(root);
@@ -266,7 +267,7 @@ static int walk(int root, const char *path, int flags)
 int target_files_find(const struct jvm_process *process, const char *path, int flags)
 {
     int file = open_how(process->root, path, flags, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
-    return file >= 0 || !is_missing(errno) ? file : walk(process->root, path, flags);
+    return file >= 0 || !is_missing(errno) ? file : target_user_walk(process->root, path, flags);
 }
 
 int target_files_open(const struct jvm_process *process, int directory, const char *name,

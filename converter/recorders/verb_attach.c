@@ -94,7 +94,7 @@ static void implied_options(const struct attachment *attachment, char *out, size
                  attachment->window_ns / 1000000);
 }
 
-static enum step_status begin(struct attachment *attachment)
+static enum step_status verb_attach_begin(struct attachment *attachment)
 {
     char agent[PATH_MAX], options[sizeof attachment->options + 4 * PATH_MAX];
     char implied[128] = "";
@@ -127,7 +127,7 @@ static enum step_status begin(struct attachment *attachment)
     return STEP_STATUS_OK;
 }
 
-static enum step_status end(struct attachment *attachment)
+static enum step_status verb_attach_end(struct attachment *attachment)
 {
     char agent[PATH_MAX];
     struct step_error error = {.offset = STEP_NO_OFFSET};
@@ -242,7 +242,7 @@ static void say_where(const struct attachment *attachment, uint64_t recorded_ns)
 static enum step_status record_window(struct attachment *attachment)
 {
     double seconds = (double) attachment->window_ns / 1e9;
-    enum step_status status = begin(attachment);
+    enum step_status status = verb_attach_begin(attachment);
     if (status == STEP_STATUS_OK && strstr(attachment->options.text, ",start=") != NULL)
         report_line("when a method of start= is entered, all objects are recorded for %.1f s at "
                     "most, then the sample goes on (--status says whether it still waits)",
@@ -253,7 +253,8 @@ static enum step_status record_window(struct attachment *attachment)
     return status;
 }
 
-static enum step_status report(const struct attachment *attachment, const struct timespec *begun)
+static enum step_status verb_attach_report(const struct attachment *attachment,
+                                           const struct timespec *begun)
 {
     const struct jvm_process *process = &attachment->process;
     bool was_fetched = attachment->place.name[0] != '\0';
@@ -287,13 +288,13 @@ static enum step_status stop(struct attachment *attachment)
     bool is_foreign = jvm_process_is_foreign(process);
     bool is_known = process_trace_find(process->pid, path, &ignored) == STEP_STATUS_OK &&
                     (is_foreign || process_file_find(process, path, name, sizeof name));
-    enum step_status status = end(attachment);
+    enum step_status status = verb_attach_end(attachment);
     if (status != STEP_STATUS_OK || !is_known)
         return status;
     return is_foreign ? foreign_trace_lacks(process, path, path) : lacks_of(name);
 }
 
-static enum step_status record(struct attachment *attachment)
+static enum step_status verb_attach_record(struct attachment *attachment)
 {
     struct timespec begun;
     clock_gettime(CLOCK_REALTIME_COARSE, &begun);
@@ -303,7 +304,7 @@ static enum step_status record(struct attachment *attachment)
         report_line("process %ld: the agent is loaded, and loaded classes are changed",
                     (long) attachment->process.pid);
     if (status == STEP_STATUS_OK)
-        status = begin(attachment);
+        status = verb_attach_begin(attachment);
     if (status != STEP_STATUS_OK)
         return status;
     bool waits = attachment->duration_ns != 0 || attachment->wait;
@@ -313,7 +314,7 @@ static enum step_status record(struct attachment *attachment)
         return STEP_STATUS_OK;
     }
     uint64_t recorded_ns = wait_for_end(attachment);
-    status = end(attachment);
+    status = verb_attach_end(attachment);
     if (status == STEP_STATUS_OK && attachment->place.name[0] != '\0')
         status = fetch(attachment);
     if (status == STEP_STATUS_OK)
@@ -321,7 +322,8 @@ static enum step_status record(struct attachment *attachment)
     output_signals_catch();
     if (status != STEP_STATUS_OK)
         return status;
-    return attachment->report ? report(attachment, &begun) : report_lacks(attachment, &begun);
+    return attachment->report ? verb_attach_report(attachment, &begun)
+                              : report_lacks(attachment, &begun);
 }
 
 /* ---- --dry-run ---- */
@@ -466,12 +468,13 @@ static enum step_status attach_to(struct attachment *attachment, pid_t pid,
                                "trace can be fetched, so rotate= is not possible",
                                (long) pid);
     enum step_status status =
-        attachment->window_ns != 0 ? record_window(attachment) : record(attachment);
+        attachment->window_ns != 0 ? record_window(attachment) : verb_attach_record(attachment);
     shared_place_remove(&attachment->process, &attachment->place);
     return status;
 }
 
-static enum step_status run(struct attachment *attachment, const struct arguments *arguments)
+static enum step_status verb_attach_run(struct attachment *attachment,
+                                        const struct arguments *arguments)
 {
     const char *fault;
     uint64_t pid;
@@ -572,5 +575,5 @@ enum step_status verb_attach(int argc, char **argv)
     if (!arguments_read(&arguments, argc, argv, 1, 1))
         return arguments.status;
     enum step_status status = recording_check_answers(&arguments, attachment.report, false);
-    return status == STEP_STATUS_OK ? run(&attachment, &arguments) : status;
+    return status == STEP_STATUS_OK ? verb_attach_run(&attachment, &arguments) : status;
 }

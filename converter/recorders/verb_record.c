@@ -176,7 +176,7 @@ static bool set_tool_options(const char *agent, const char *other)
     return length < (int) sizeof value && setenv(TOOL_OPTIONS, value, 1) == 0;
 }
 
-static enum step_status fail(const char *what, const char *why)
+static enum step_status verb_record_fail(const char *what, const char *why)
 {
     return command_fail(help.name, what, why);
 }
@@ -184,12 +184,12 @@ static enum step_status fail(const char *what, const char *why)
 /* Runs the command in place of this program or, if `process` is not NULL, in a child, and waits for
  * it; one that is none of the JDK gets the signals of this program.  Without an agent (NULL) it is
  * not traced.  `other` is an option of the JVM, or NULL. */
-static enum step_status start(char *agent, const char *other, enum launcher launcher,
-                              char **command, size_t count, pid_t *process)
+static enum step_status verb_record_start(char *agent, const char *other, enum launcher launcher,
+                                          char **command, size_t count, pid_t *process)
 {
     char **words = calloc(count + 3, sizeof *words);
     if (words == NULL)
-        return fail(command[0], "out of memory");
+        return verb_record_fail(command[0], "out of memory");
     size_t used = 0;
     words[used++] = command[0];
     if (agent != NULL && launcher != LAUNCHER_OTHER)
@@ -200,14 +200,14 @@ static enum step_status start(char *agent, const char *other, enum launcher laun
         words[used++] = command[i];
     enum step_status status = STEP_STATUS_OK;
     if (agent != NULL && launcher == LAUNCHER_OTHER && !set_tool_options(agent, other))
-        status = fail(TOOL_OPTIONS, "the value is too long");
+        status = verb_record_fail(TOOL_OPTIONS, "the value is too long");
     if (status == STEP_STATUS_OK && process != NULL) {
         status = command_run(help.name, words, NULL, NULL, process);
         output_signals_catch();
     } else if (status == STEP_STATUS_OK) {
         fflush(NULL);
         command_exec(words);
-        status = fail(command[0], command_error(errno));
+        status = verb_record_fail(command[0], command_error(errno));
     }
     free(words);
     return status;
@@ -234,9 +234,9 @@ static enum step_status record_with(const struct recording *recording,
     clock_gettime(CLOCK_REALTIME_COARSE, &begun);
     if (isatty(STDERR_FILENO) != 0)
         report_line("recording to %s", name);
-    enum step_status status =
-        start(option, other_option(recording, launcher), launcher, (char **) arguments->operands,
-              arguments->operand_count, reports || is_other ? &process : NULL);
+    enum step_status status = verb_record_start(
+        option, other_option(recording, launcher), launcher, (char **) arguments->operands,
+        arguments->operand_count, reports || is_other ? &process : NULL);
     if (is_other && status == STEP_STATUS_OK && !traces_exist(name, &begun))
         return no_trace(arguments->operands[0]);
     if (is_other)
@@ -248,7 +248,8 @@ static enum step_status record_with(const struct recording *recording,
     return status;
 }
 
-static enum step_status record(const struct recording *recording, const struct arguments *arguments)
+static enum step_status verb_record_program(const struct recording *recording,
+                                            const struct arguments *arguments)
 {
     char agent[PATH_MAX];
     char **command = (char **) arguments->operands;
@@ -261,20 +262,23 @@ static enum step_status record(const struct recording *recording, const struct a
     if (recording_check_name(arguments, recording->output) != STEP_STATUS_OK)
         return STEP_STATUS_INVALID;
     if (!component_find("libtracer.so", "../agent", recording->agent, "STEPTRACE_AGENT", agent))
-        return fail("libtracer.so", "cannot be found; --agent=PATH or STEPTRACE_AGENT names it");
+        return verb_record_fail("libtracer.so",
+                                "cannot be found; --agent=PATH or STEPTRACE_AGENT names it");
     char reason[256];
     if (!elf_kinds_fit(agent, command[0], reason, sizeof reason)) {
         bool is_required = recording_has_pair(&recording->options, "required=yes");
         fprintf(stderr, "steptrace record: %s: %s%s\n", agent, reason,
                 is_required ? "" : "; the program runs untraced");
         return is_required ? STEP_STATUS_IO
-                           : start(NULL, NULL, launcher, command, arguments->operand_count, NULL);
+                           : verb_record_start(NULL, NULL, launcher, command,
+                                               arguments->operand_count, NULL);
     }
     if (strchr(agent, '=') != NULL)
-        return fail(agent, "the JVM accepts no `=` in the path of an agent");
+        return verb_record_fail(agent, "the JVM accepts no `=` in the path of an agent");
     char *name = trace_name(recording, launcher);
     if (name != NULL && strchr(name, ',') != NULL) {
-        enum step_status refused = fail(name, "the agent accepts no comma in a file name");
+        enum step_status refused =
+            verb_record_fail(name, "the agent accepts no comma in a file name");
         free(name);
         return refused;
     }
@@ -322,5 +326,5 @@ enum step_status verb_record(int argc, char **argv)
         return arguments.status;
     enum step_status status =
         recording_check_answers(&arguments, recording.report, recording.summary);
-    return status == STEP_STATUS_OK ? record(&recording, &arguments) : status;
+    return status == STEP_STATUS_OK ? verb_record_program(&recording, &arguments) : status;
 }

@@ -34,7 +34,7 @@ struct recording {
     struct recorded_traces traces;
 };
 
-static enum step_status fail(const char *what, const char *why)
+static enum step_status record_malloc_fail(const char *what, const char *why)
 {
     return command_fail(help.name, what, why);
 }
@@ -114,10 +114,11 @@ static bool can_be_recorded(const char *command)
     enum elf_allocator allocator =
         find_program(command, path) ? elf_allocator_find(path) : ELF_ALLOCATOR_OTHER;
     if (allocator == ELF_ALLOCATOR_SANITIZER)
-        fail(path, "is built with a sanitizer (-fsanitize=address, thread, memory or hwaddress), "
-                   "and no recorder works beside one: build it without");
+        record_malloc_fail(
+            path, "is built with a sanitizer (-fsanitize=address, thread, memory or hwaddress), "
+                  "and no recorder works beside one: build it without");
     if (allocator == ELF_ALLOCATOR_OWN)
-        fail(path, "has a malloc() of its own, which no recorder gets in front of");
+        record_malloc_fail(path, "has a malloc() of its own, which no recorder gets in front of");
     return allocator == ELF_ALLOCATOR_OTHER;
 }
 
@@ -131,16 +132,19 @@ static enum step_status fail_without_trace(const char *command)
         snprintf(reason, sizeof reason, "left no trace: it was ended by signal %d (%s)",
                  command_signal(), strsignal(command_signal()));
     if (is_known && has_special_rights(path))
-        fail(path, "left no trace: it has special rights (set-user-id, set-group-id or "
-                   "capabilities), and the system ignores LD_PRELOAD for it");
+        record_malloc_fail(path,
+                           "left no trace: it has special rights (set-user-id, set-group-id or "
+                           "capabilities), and the system ignores LD_PRELOAD for it");
     else if (is_known && elf_kind_read(path, &kind) && kind.is_static)
-        fail(path, "left no trace: it is linked statically, so that LD_PRELOAD has no effect");
+        record_malloc_fail(
+            path, "left no trace: it is linked statically, so that LD_PRELOAD has no effect");
     else
-        fail(command, reason);
+        record_malloc_fail(command, reason);
     return verb_exit_code != 0 ? STEP_STATUS_OK : STEP_STATUS_IO;
 }
 
-static enum step_status record(struct recording *recording, const struct arguments *arguments)
+static enum step_status record_malloc_program(struct recording *recording,
+                                              const struct arguments *arguments)
 {
     char library[PATH_MAX];
     char **command = (char **) arguments->operands;
@@ -151,10 +155,11 @@ static enum step_status record(struct recording *recording, const struct argumen
                                recording->output);
     if (!component_find("libmalloctracer.so", "../malloc-recorder", recording->library,
                         "STEPTRACE_MALLOC_LIBRARY", library))
-        return fail("libmalloctracer.so",
-                    "cannot be found; --library=PATH or STEPTRACE_MALLOC_LIBRARY names it");
+        return record_malloc_fail(
+            "libmalloctracer.so",
+            "cannot be found; --library=PATH or STEPTRACE_MALLOC_LIBRARY names it");
     if (strpbrk(library, ": ") != NULL)
-        return fail(library, "LD_PRELOAD accepts no colons or spaces in a path");
+        return record_malloc_fail(library, "LD_PRELOAD accepts no colons or spaces in a path");
     if (!can_be_recorded(command[0]))
         return STEP_STATUS_IO;
     recording->library = library;
@@ -195,5 +200,5 @@ enum step_status verb_record_malloc(int argc, char **argv)
     arguments.stop_at_operand = true;
     if (!arguments_read(&arguments, argc, argv, 1, SIZE_MAX))
         return arguments.status;
-    return record(&recording, &arguments);
+    return record_malloc_program(&recording, &arguments);
 }

@@ -12,7 +12,7 @@ static const struct verb_help help = {
     "Makes the agent in a traced JVM add a snapshot to the trace: all roots and all\n"
     "references between objects, while the program is stopped.\n"};
 
-static enum step_status ask(const char *agent_named, pid_t pid)
+static enum step_status verb_snapshot_ask(const char *agent_named, pid_t pid)
 {
     char agent[PATH_MAX];
     struct jvm_process process;
@@ -42,5 +42,5 @@ enum step_status verb_snapshot(int argc, char **argv)
         return arguments.status;
     if (!take_count(&pid, arguments.operands[0], &fault) || pid == 0 || pid > INT_MAX)
         return arguments_fault(&arguments, "'%s' is not a process id", arguments.operands[0]);
-    return ask(agent, (pid_t) pid);
+    return verb_snapshot_ask(agent, (pid_t) pid);
 }

@@ -13,8 +13,8 @@
 #include "steptrace/live.h"
 
 /* Drops STEP_LIVE_REST, as the copy has no live file. */
-static enum step_status copy_properties(const struct step_reader *reader,
-                                        struct step_writer *writer)
+static enum step_status copy_trace_properties(const struct step_reader *reader,
+                                              struct step_writer *writer)
 {
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < step_reader_property_count(reader) && status == STEP_STATUS_OK; i++)
@@ -72,7 +72,7 @@ static enum step_status copy_dictionary(const struct step_reader *reader,
 enum step_status stepfile_copy_start(struct step_reader *reader, struct step_writer *writer)
 {
     size_t types = step_reader_borrow_definition(reader)->record_count;
-    enum step_status status = copy_properties(reader, writer);
+    enum step_status status = copy_trace_properties(reader, writer);
     for (uint32_t i = 0; i < types && status == STEP_STATUS_OK; i++)
         status = copy_dictionary(reader, writer, i);
     return status;

@@ -67,7 +67,7 @@ static enum form form_of(const struct step_field *field)
     return step_field_is_unsigned(field) ? FORM_UNSIGNED : FORM_SIGNED;
 }
 
-static bool prepare(struct record_text *text, uint32_t record)
+static bool record_dump_prepare(struct record_text *text, uint32_t record)
 {
     const struct step_record *type = &text->definition->records[record];
     struct shown_field *fields = calloc(type->field_count + 1, sizeof *fields);
@@ -92,7 +92,7 @@ struct record_text *record_text_create(const struct step_reader *reader)
     text->entries = calloc(SHOWN_ENTRIES, sizeof *text->entries);
     bool good = text->records != NULL && text->entries != NULL;
     for (uint32_t i = 0; good && i < text->definition->record_count; i++)
-        good = prepare(text, i);
+        good = record_dump_prepare(text, i);
     if (!good) {
         record_text_destroy(text);
         return NULL;
@@ -160,7 +160,7 @@ static void line_text(struct line *line, const char *text)
 }
 
 /* printf() is too slow for a trace's numbers. */
-static inline void put_number(uint64_t value, unsigned base, struct line *out)
+static inline void record_dump_put_number(uint64_t value, unsigned base, struct line *out)
 {
     char digits[24];
     size_t at = sizeof digits;
@@ -175,7 +175,7 @@ static void put_signed(uint64_t value, struct line *out)
     bool negative = value >> 63 != 0;
     if (negative)
         line_char(out, '-');
-    put_number(negative ? 0 - value : value, 10, out);
+    record_dump_put_number(negative ? 0 - value : value, 10, out);
 }
 
 static void put_byte(uint8_t byte, struct line *out)
@@ -190,7 +190,7 @@ static inline size_t shown_length(const uint8_t *at, size_t left)
     return at[0] >= 0x20 && at[0] < 0x7f ? 1 : step_show_length(at, left);
 }
 
-static void put_text(const struct step_bytes *bytes, struct line *out)
+static void record_dump_put_text(const struct step_bytes *bytes, struct line *out)
 {
     size_t plain = 0; /* start of the bytes up to i that are printed unescaped */
     line_char(out, '"');
@@ -214,7 +214,7 @@ static void put_text(const struct step_bytes *bytes, struct line *out)
     line_char(out, '"');
 }
 
-static void put_data(const struct step_bytes *bytes, struct line *out)
+static void record_dump_put_data(const struct step_bytes *bytes, struct line *out)
 {
     line_text(out, "x'");
     for (size_t i = 0; i < bytes->length; i++)
@@ -223,11 +223,12 @@ static void put_data(const struct step_bytes *bytes, struct line *out)
 }
 
 /* Prints fields separated by blanks.  Returns the slots after the last. */
-static const uint64_t *put_fields(const struct record_text *text, uint32_t record,
-                                  const uint64_t *slots, bool entries, struct line *out);
+static const uint64_t *record_dump_put_fields(const struct record_text *text, uint32_t record,
+                                              const uint64_t *slots, bool entries,
+                                              struct line *out);
 
-static void put_entry(const struct record_text *text, uint32_t record, const uint64_t *entry,
-                      uint64_t id, struct line *out)
+static void record_dump_put_entry(const struct record_text *text, uint32_t record,
+                                  const uint64_t *entry, uint64_t id, struct line *out)
 {
     struct shown_entry *shown = &text->entries[id % SHOWN_ENTRIES];
     if (shown->id == id && shown->record == record) {
@@ -237,7 +238,7 @@ static void put_entry(const struct record_text *text, uint32_t record, const uin
     uint64_t flushes = out->flushes;
     size_t start = out->length;
     line_char(out, '{');
-    put_fields(text, record, entry, false, out);
+    record_dump_put_fields(text, record, entry, false, out);
     line_char(out, '}');
     if (out->flushes != flushes || out->length - start > SHOWN_BYTES)
         return;
@@ -251,14 +252,14 @@ static void put_identifier(const struct record_text *text, uint32_t record, uint
                            bool entries, struct line *out)
 {
     line_char(out, '#');
-    put_number(id, 10, out);
+    record_dump_put_number(id, 10, out);
     if (id == 0 || !entries)
         return;
     const uint64_t *entry = step_reader_dictionary_entry(text->reader, record, id);
     if (entry == NULL)
         line_char(out, '?');
     else
-        put_entry(text, record, entry, id, out);
+        record_dump_put_entry(text, record, entry, id, out);
 }
 
 /* Prints the type before the fields. */
@@ -271,12 +272,13 @@ static void put_variant(const struct record_text *text, const struct step_varian
     }
     line_text(out, text->definition->records[variant->record].name);
     line_char(out, '{');
-    put_fields(text, variant->record, variant->slots, entries, out);
+    record_dump_put_fields(text, variant->record, variant->slots, entries, out);
     line_char(out, '}');
 }
 
-static void put_value(const struct record_text *text, const struct shown_field *shown,
-                      uint32_t depth, const uint64_t *slots, bool entries, struct line *out)
+static void record_dump_put_value(const struct record_text *text, const struct shown_field *shown,
+                                  uint32_t depth, const uint64_t *slots, bool entries,
+                                  struct line *out)
 {
     if (depth < shown->field->array_depth) {
         const struct step_array *array = step_slot_array(*slots);
@@ -285,8 +287,9 @@ static void put_value(const struct record_text *text, const struct shown_field *
         for (size_t i = 0; i < array->count; i++) {
             if (i > 0)
                 line_char(out, ' ');
-            put_value(text, shown, depth + 1,
-                      array->slots + i * (innermost ? shown->element_slots : 1), entries, out);
+            record_dump_put_value(text, shown, depth + 1,
+                                  array->slots + i * (innermost ? shown->element_slots : 1),
+                                  entries, out);
         }
         line_char(out, ']');
         return;
@@ -296,17 +299,17 @@ static void put_value(const struct record_text *text, const struct shown_field *
         put_signed(*slots, out);
         break;
     case FORM_UNSIGNED:
-        put_number(*slots, 10, out);
+        record_dump_put_number(*slots, 10, out);
         break;
     case FORM_ADDRESS:
         line_text(out, "0x");
-        put_number(*slots, 16, out);
+        record_dump_put_number(*slots, 16, out);
         break;
     case FORM_TEXT:
-        put_text(step_slot_bytes(*slots), out);
+        record_dump_put_text(step_slot_bytes(*slots), out);
         break;
     case FORM_DATA:
-        put_data(step_slot_bytes(*slots), out);
+        record_dump_put_data(step_slot_bytes(*slots), out);
         break;
     case FORM_NUMBER:
         if (shown->field->kind == STEP_TYPE_RECORD)
@@ -319,14 +322,14 @@ static void put_value(const struct record_text *text, const struct shown_field *
         break;
     case FORM_RECORD:
         line_char(out, '{');
-        put_fields(text, shown->field->record, slots, entries, out);
+        record_dump_put_fields(text, shown->field->record, slots, entries, out);
         line_char(out, '}');
         break;
     }
 }
 
-static const uint64_t *put_fields(const struct record_text *text, uint32_t record,
-                                  const uint64_t *slots, bool entries, struct line *out)
+static const uint64_t *record_dump_put_fields(const struct record_text *text, uint32_t record,
+                                              const uint64_t *slots, bool entries, struct line *out)
 {
     const struct step_record *type = &text->definition->records[record];
     for (size_t i = 0; i < type->field_count; i++) {
@@ -335,7 +338,7 @@ static const uint64_t *put_fields(const struct record_text *text, uint32_t recor
             line_char(out, ' ');
         line_bytes(out, shown->field->name, shown->name_length);
         line_char(out, '=');
-        put_value(text, shown, 0, slots, entries, out);
+        record_dump_put_value(text, shown, 0, slots, entries, out);
         slots += shown->field->array_depth > 0 ? 1 : shown->element_slots;
     }
     return slots;
@@ -350,7 +353,7 @@ void record_text_put(const struct record_text *text, uint32_t record, const uint
     line_text(&line, type->name);
     if (type->field_count > 0)
         line_char(&line, ' ');
-    put_fields(text, record, slots, true, &line);
+    record_dump_put_fields(text, record, slots, true, &line);
     line_char(&line, '\n');
     line_flush(&line);
 }
@@ -364,10 +367,10 @@ static void record_text_put_entry(const struct record_text *text, uint32_t recor
     line_begin(&line, out);
     line_text(&line, type->name);
     line_char(&line, '#');
-    put_number(id, 10, &line);
+    record_dump_put_number(id, 10, &line);
     if (type->field_count > 0)
         line_char(&line, ' ');
-    put_fields(text, record, slots, false, &line);
+    record_dump_put_fields(text, record, slots, false, &line);
     line_char(&line, '\n');
     line_flush(&line);
 }
@@ -390,7 +393,7 @@ static enum step_status prepare_dump(struct dumping *dumping, struct step_error 
     return record_filter_create(dumping->reader, &dumping->dump->selected, &dumping->filter, error);
 }
 
-static enum step_status put_records(struct dumping *dumping, struct step_error *error)
+static enum step_status record_dump_put(struct dumping *dumping, struct step_error *error)
 {
     struct record_order *order;
     struct step_record_view view;
@@ -452,7 +455,7 @@ enum step_status record_dump(const char *path, const struct record_dump *dump)
     if (status == STEP_STATUS_OK && dump->entries)
         put_entries(&dumping);
     else if (status == STEP_STATUS_OK)
-        status = put_records(&dumping, &error);
+        status = record_dump_put(&dumping, &error);
     record_filter_destroy(dumping.filter);
     record_text_destroy(dumping.text);
     return stepfile_close(dumping.reader, &dumping.seekable, path, status, &error);

@@ -24,8 +24,8 @@ struct exporting {
     struct seekable_path seekable;
 };
 
-static enum step_status put_records(struct exporting *exporting, struct record_values *values,
-                                    struct record_table *table, struct step_error *error)
+static enum step_status record_export_put(struct exporting *exporting, struct record_values *values,
+                                          struct record_table *table, struct step_error *error)
 {
     struct record_order *order;
     struct step_record_view view;
@@ -60,8 +60,9 @@ static uint8_t *find_occurring(const struct exporting *exporting)
     return occurring;
 }
 
-static enum step_status print_text(struct exporting *exporting, const struct trace_format *format,
-                                   struct output_file *file, struct step_error *error)
+static enum step_status record_export_print_text(struct exporting *exporting,
+                                                 const struct trace_format *format,
+                                                 struct output_file *file, struct step_error *error)
 {
     struct record_values values;
     struct record_table *table = NULL;
@@ -81,7 +82,7 @@ static enum step_status print_text(struct exporting *exporting, const struct tra
             record_table_put_head(table);
     }
     if (status == STEP_STATUS_OK)
-        status = put_records(exporting, &values, table, error);
+        status = record_export_put(exporting, &values, table, error);
     record_table_destroy(table);
     if (status == STEP_STATUS_OK)
         status = output_stream_close(&stream, error);
@@ -89,13 +90,15 @@ static enum step_status print_text(struct exporting *exporting, const struct tra
     return status;
 }
 
-static enum step_status put_text(struct exporting *exporting, const struct format_job *job,
-                                 struct step_error *error)
+static enum step_status record_export_put_text(struct exporting *exporting,
+                                               const struct format_job *job,
+                                               struct step_error *error)
 {
     struct output_file file;
     enum step_status status = output_file_open(&file, job->output, error);
     if (status == STEP_STATUS_OK)
-        status = output_file_end(&file, print_text(exporting, job->format, &file, error), error);
+        status = output_file_end(
+            &file, record_export_print_text(exporting, job->format, &file, error), error);
     return status;
 }
 
@@ -148,7 +151,7 @@ static enum step_status write_records(const struct format_job *job)
         status = record_filter_create(exporting.reader, &selected, &exporting.filter, &error);
     if (status == STEP_STATUS_OK)
         status = job->format == &format_step ? put_step(&exporting, job, &error)
-                                             : put_text(&exporting, job, &error);
+                                             : record_export_put_text(&exporting, job, &error);
     record_filter_destroy(exporting.filter);
     return stepfile_close(exporting.reader, &exporting.seekable, job->input, status, &error);
 }

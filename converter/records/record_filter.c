@@ -90,7 +90,7 @@ static enum comparison comparison_of(const char *text, size_t *length)
 }
 
 /* Parses a decimal or 0x number with an optional sign. */
-static void read_number(struct condition *condition)
+static void record_filter_read_number(struct condition *condition)
 {
     char *end;
     const char *digits = condition->value + (condition->value[0] == '-');
@@ -112,13 +112,13 @@ static bool read_condition(const char *text, struct condition *condition)
     condition->comparison = comparison_of(text + field, &length);
     condition->value = condition->path + field + length;
     condition->path[field] = '\0';
-    read_number(condition);
+    record_filter_read_number(condition);
     return true;
 }
 
 /* Finds a scalar by its path: names separated by dots, through nested records. */
-static struct target find_target(const struct step_definition *definition, uint32_t record,
-                                 const char *path, size_t slot)
+static struct target record_filter_find_target(const struct step_definition *definition,
+                                               uint32_t record, const char *path, size_t slot)
 {
     const struct step_record *type = &definition->records[record];
     size_t length = strcspn(path, ".");
@@ -130,7 +130,8 @@ static struct target find_target(const struct step_definition *definition, uint3
             continue;
         }
         if (path[length] == '.')
-            return nested ? find_target(definition, field->record, path + length + 1, slot)
+            return nested ? record_filter_find_target(definition, field->record, path + length + 1,
+                                                      slot)
                           : (struct target){NO_TARGET, 0};
         if (nested || field->array_depth > 0 || step_field_is_variant(field))
             break;
@@ -141,7 +142,7 @@ static struct target find_target(const struct step_definition *definition, uint3
     return (struct target){NO_TARGET, 0};
 }
 
-static bool fits(const struct condition *condition, enum target_kind kind)
+static bool record_filter_fits(const struct condition *condition, enum target_kind kind)
 {
     return kind == BYTES || (kind != NO_TARGET && condition->is_number);
 }
@@ -190,7 +191,7 @@ static int compare_number(const struct condition *condition, enum target_kind ki
 static bool meets(const struct condition *condition, const struct target *target,
                   const uint64_t *slots)
 {
-    if (!fits(condition, target->kind))
+    if (!record_filter_fits(condition, target->kind))
         return false;
     int order = target->kind == BYTES
                     ? compare_bytes(step_slot_bytes(slots[target->slot]), condition->value)
@@ -252,8 +253,8 @@ static enum step_status find_targets(struct record_filter *filter, struct step_e
         bool found = false;
         for (uint32_t i = 0; i < filter->definition->record_count; i++) {
             struct target *target = &filter->targets[i * RECORD_CONDITIONS_MOST + k];
-            *target = find_target(filter->definition, i, condition->path, 0);
-            found = found || (wanted[i] && fits(condition, target->kind));
+            *target = record_filter_find_target(filter->definition, i, condition->path, 0);
+            found = found || (wanted[i] && record_filter_fits(condition, target->kind));
         }
         if (!found)
             return step_error_set(
@@ -264,8 +265,9 @@ static enum step_status find_targets(struct record_filter *filter, struct step_e
     return STEP_STATUS_OK;
 }
 
-static enum step_status fill(struct record_filter *filter, const struct record_selection *selected,
-                             struct step_error *error)
+static enum step_status record_filter_fill(struct record_filter *filter,
+                                           const struct record_selection *selected,
+                                           struct step_error *error)
 {
     size_t count = filter->definition->record_count;
     filter->slots = calloc(count + 1, sizeof *filter->slots);
@@ -295,7 +297,7 @@ enum step_status record_filter_create(struct step_reader *reader,
     filter->selected = selected->selected;
     filter->definition = step_reader_borrow_definition(reader);
     filter->resolution_ns = trace_resolution_ns(reader);
-    enum step_status status = fill(filter, selected, error);
+    enum step_status status = record_filter_fill(filter, selected, error);
     if (status != STEP_STATUS_OK) {
         record_filter_destroy(filter);
         *out = NULL;
@@ -328,14 +330,14 @@ struct record_order {
     struct java_records java; /* empty if it is not a Java trace, which has no ranks */
 };
 
-static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
+static const uint8_t *record_filter_wanted_of(void *user, const struct step_block_info *info)
 {
     const struct record_order *order = user;
     return block_has_wanted(info, order->wanted) ? order->wanted : NULL;
 }
 
 /* A record without time follows the one before it. */
-static bool take_front(void *user, struct step_records_front *front)
+static bool record_filter_take_front(void *user, struct step_records_front *front)
 {
     const struct record_order *order = user;
     size_t slot = order->time_slots[front->view.record];
@@ -366,7 +368,7 @@ enum step_status record_order_create(struct step_reader *reader, struct step_sel
     if (status != STEP_STATUS_OK)
         return status;
     const struct step_records_rules rules = {
-        .user = order, .wanted = wanted_of, .front = take_front};
+        .user = order, .wanted = record_filter_wanted_of, .front = record_filter_take_front};
     return step_records_create_ordered(reader, &rules, &order->records, error);
 }
 

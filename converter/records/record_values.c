@@ -26,21 +26,21 @@ void record_values_init(struct record_values *values, const struct step_reader *
     values->json.is_compact = true;
 }
 
-static void put_name(struct record_values *values, const char *name, bool first)
+static void record_values_put_name(struct record_values *values, const char *name, bool first)
 {
     fprintf(values->file, "%s\"%s\":", first ? "" : ",", name);
 }
 
-static const uint64_t *put_fields(struct record_values *values, uint32_t record,
-                                  const uint64_t *slots, bool entries, bool first)
+static const uint64_t *record_values_put_fields(struct record_values *values, uint32_t record,
+                                                const uint64_t *slots, bool entries, bool first)
 {
     const struct step_record *type = &values->definition->records[record];
     for (size_t i = 0; i < type->field_count; i++) {
         const struct step_field *field = &type->fields[i];
-        put_name(values, field->name, first && i == 0);
+        record_values_put_name(values, field->name, first && i == 0);
         if (step_field_is_nested(field)) {
             fputc('{', values->file);
-            slots = put_fields(values, field->record, slots, entries, true);
+            slots = record_values_put_fields(values, field->record, slots, entries, true);
             fputc('}', values->file);
         } else {
             record_values_put(values, field, 0, slots++, entries);
@@ -49,15 +49,15 @@ static const uint64_t *put_fields(struct record_values *values, uint32_t record,
     return slots;
 }
 
-static void put_record(struct record_values *values, uint32_t record, const uint64_t *slots,
-                       bool entries)
+static void record_values_put_record(struct record_values *values, uint32_t record,
+                                     const uint64_t *slots, bool entries)
 {
     fprintf(values->file, "{\"$record\":\"%s\"", values->definition->records[record].name);
-    put_fields(values, record, slots, entries, false);
+    record_values_put_fields(values, record, slots, entries, false);
     fputc('}', values->file);
 }
 
-static void put_entry(struct record_values *values, uint32_t record, uint64_t id)
+static void record_values_put_entry(struct record_values *values, uint32_t record, uint64_t id)
 {
     const uint64_t *entry =
         id != 0 ? step_reader_dictionary_entry(values->reader, record, id) : NULL;
@@ -67,12 +67,12 @@ static void put_entry(struct record_values *values, uint32_t record, uint64_t id
     }
     fprintf(values->file, "{\"$id\":%" PRIu64, id);
     if (entry != NULL)
-        put_fields(values, record, entry, false, false);
+        record_values_put_fields(values, record, entry, false, false);
     fputc('}', values->file);
 }
 
-static void put_array(struct record_values *values, const struct step_field *field, uint32_t depth,
-                      const struct step_array *array, bool entries)
+static void record_values_put_array(struct record_values *values, const struct step_field *field,
+                                    uint32_t depth, const struct step_array *array, bool entries)
 {
     bool by_value = depth + 1 == field->array_depth && field->kind == STEP_TYPE_RECORD &&
                     !step_field_is_identifier(field) && !step_field_is_variant(field);
@@ -92,16 +92,16 @@ static void put_variant(struct record_values *values, const struct step_variant 
     if (variant->record >= values->definition->record_count)
         fputs("null", values->file);
     else
-        put_record(values, variant->record, variant->slots, entries);
+        record_values_put_record(values, variant->record, variant->slots, entries);
 }
 
 void record_values_put(struct record_values *values, const struct step_field *field, uint32_t depth,
                        const uint64_t *slots, bool entries)
 {
     if (depth < field->array_depth)
-        put_array(values, field, depth, step_slot_array(*slots), entries);
+        record_values_put_array(values, field, depth, step_slot_array(*slots), entries);
     else if (step_field_is_identifier(field) && entries)
-        put_entry(values, field->record, *slots);
+        record_values_put_entry(values, field->record, *slots);
     else if (step_field_is_identifier(field))
         fprintf(values->file, "%" PRIu64, *slots);
     else if (step_field_is_variant(field))
@@ -114,14 +114,14 @@ void record_values_put(struct record_values *values, const struct step_field *fi
         fprintf(values->file, step_field_is_unsigned(field) ? "%" PRIu64 : "%" PRId64, *slots);
     else {
         fputc('{', values->file);
-        put_fields(values, field->record, slots, entries, true);
+        record_values_put_fields(values, field->record, slots, entries, true);
         fputc('}', values->file);
     }
 }
 
 void record_values_put_line(struct record_values *values, const struct step_record_view *view)
 {
-    put_record(values, view->record, view->slots, true);
+    record_values_put_record(values, view->record, view->slots, true);
     fputc('\n', values->file);
 }
 
@@ -167,8 +167,8 @@ static uint32_t find_column(struct record_table *table, const char *name)
     return table->column_count++;
 }
 
-static bool add_fields(struct record_table *table, struct row_type *type, uint32_t record,
-                       const char *prefix, size_t *slot)
+static bool record_values_add_fields(struct record_table *table, struct row_type *type,
+                                     uint32_t record, const char *prefix, size_t *slot)
 {
     const struct step_record *fields = &table->values->definition->records[record];
     bool good = true;
@@ -177,7 +177,7 @@ static bool add_fields(struct record_table *table, struct row_type *type, uint32
         char name[NAME_BYTES];
         snprintf(name, sizeof name, "%s%s%s", prefix, prefix[0] != '\0' ? "." : "", field->name);
         if (step_field_is_nested(field)) {
-            good = add_fields(table, type, field->record, name, slot);
+            good = record_values_add_fields(table, type, field->record, name, slot);
             continue;
         }
         uint32_t column = find_column(table, name);
@@ -203,7 +203,8 @@ struct record_table *record_table_create(struct record_values *values, const uin
             continue;
         table->types[i].cells =
             calloc(step_record_slot_count(definition, i) + 1, sizeof(struct cell));
-        good = table->types[i].cells != NULL && add_fields(table, &table->types[i], i, "", &slot);
+        good = table->types[i].cells != NULL &&
+               record_values_add_fields(table, &table->types[i], i, "", &slot);
     }
     table->row = calloc(table->column_count + 1u, sizeof(struct cell *));
     if (good && table->row != NULL)
@@ -254,7 +255,8 @@ static bool put_as_json(struct record_table *table, const struct step_field *fie
     return good;
 }
 
-static bool put_cell(struct record_table *table, const struct cell *cell, const uint64_t *slots)
+static bool record_values_put_cell(struct record_table *table, const struct cell *cell,
+                                   const uint64_t *slots)
 {
     const struct step_field *field = cell->field;
     bool single = field->array_depth == 0 && field->kind != STEP_TYPE_RECORD;
@@ -283,7 +285,7 @@ bool record_table_put(struct record_table *table, const struct step_record_view 
     for (uint32_t i = 0; good && i < table->column_count; i++) {
         fputc(',', table->values->file);
         if (table->row[i] != NULL)
-            good = put_cell(table, table->row[i], view->slots);
+            good = record_values_put_cell(table, table->row[i], view->slots);
     }
     fputs("\n", table->values->file);
     for (size_t i = 0; i < type->cell_count; i++)

@@ -279,7 +279,8 @@ static void judge_receivers(struct check_rules *rules, const struct call_stack *
     rules->event_count = number;
 }
 
-static void close_calls(struct check_rules *rules, struct call_stack *calls, size_t depth)
+static void check_rules_close_calls(struct check_rules *rules, struct call_stack *calls,
+                                    size_t depth)
 {
     judge_receivers(rules, calls, depth);
     call_stack_cut(calls, depth);
@@ -304,7 +305,7 @@ static bool check_call(struct check_rules *rules, const struct trace_event *even
         rules_breach(rules, 6, event, "%s of " NAME_FORMAT " while %zu calls made by it are open",
                      kind_name(event), NAME(method->name), thread->calls.depth - depth);
     if (depth != 0)
-        close_calls(rules, &thread->calls, depth - 1);
+        check_rules_close_calls(rules, &thread->calls, depth - 1);
     return true;
 }
 
@@ -349,7 +350,7 @@ static uint64_t count_waiting(const struct call_stack *calls)
 static void finish_thread(struct check_rules *rules, struct check_thread *thread)
 {
     if (thread->state == THREAD_ENDED)
-        close_calls(rules, &thread->calls, 0);
+        check_rules_close_calls(rules, &thread->calls, 0);
     else
         rules->unknown_objects += count_waiting(&thread->calls);
 }

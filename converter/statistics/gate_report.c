@@ -44,8 +44,8 @@ struct totals {
     bool is_one_size;
 };
 
-static void add(struct totals *totals, const struct measures *measures, enum measure_axis axis,
-                uint32_t row)
+static void gate_report_add(struct totals *totals, const struct measures *measures,
+                            enum measure_axis axis, uint32_t row)
 {
     totals->is_one_size = totals->rows++ == 0 && measures_row_has_one_size(measures, axis, row);
     for (size_t run = 0; run < measures->run_count; run++) {
@@ -156,7 +156,7 @@ static void judge_any(const struct gate_rule *rule, const struct measures *measu
             continue;
         struct gate_verdict of_row = {.rule = rule, .row = row};
         totals = nothing;
-        add(&totals, measures, rule->axis, row);
+        gate_report_add(&totals, measures, rule->axis, row);
         judge_totals(&totals, measures, &of_row);
         matched++;
         failing += of_row.fails;
@@ -185,7 +185,7 @@ static void gate_judge(const struct gate_rule *rule, const struct measures *meas
         if (!gate_rule_names(rule, measures, row))
             continue;
         verdict->matched++;
-        add(&totals, measures, rule->axis, row);
+        gate_report_add(&totals, measures, rule->axis, row);
     }
     judge_totals(&totals, measures, verdict);
     if (!verdict->fails)
@@ -278,8 +278,8 @@ static void print_details(const struct gate_verdict *verdict, const struct measu
     }
 }
 
-static void print_verdict(const struct gate_verdict *verdict, const char *verb,
-                          const struct measures *measures)
+static void gate_report_print_verdict(const struct gate_verdict *verdict, const char *verb,
+                                      const struct measures *measures)
 {
     const struct gate_rule *rule = verdict->rule;
     const char *what = verdict->fails ? "the gate fails"
@@ -380,8 +380,8 @@ static bool print_junit(const void *user, FILE *out)
 }
 
 /* For a metric that not all runs have. */
-static void refuse(const struct gate_rule *rule, const struct measures *measures,
-                   struct step_error *error)
+static void gate_report_refuse(const struct gate_rule *rule, const struct measures *measures,
+                               struct step_error *error)
 {
     const struct metric *metric = rule->metric;
     uint32_t lacks = measures->lacks_kinds & metric->needs;
@@ -421,7 +421,7 @@ enum step_status gates_judge(const struct gates *gates, const char *verb,
         if (measures_have(measures, gates->rules[i].metric) && !is_biased)
             continue;
         free(verdicts);
-        refuse(&gates->rules[i], measures, &error);
+        gate_report_refuse(&gates->rules[i], measures, &error);
         return report_error(&error);
     }
     if (verdicts == NULL)
@@ -429,7 +429,7 @@ enum step_status gates_judge(const struct gates *gates, const char *verb,
     for (size_t i = 0; i < gates->count; i++) {
         gate_judge(&gates->rules[i], measures, &verdicts[i]);
         junit.failed += verdicts[i].fails;
-        print_verdict(&verdicts[i], verb, measures);
+        gate_report_print_verdict(&verdicts[i], verb, measures);
     }
     if (junit.failed > 0)
         *exit_code = GATE_EXIT_CODE;

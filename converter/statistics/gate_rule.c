@@ -30,7 +30,7 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct parser *parser, co
     return false;
 }
 
-static void skip_blanks(struct parser *parser)
+static void gate_rule_skip_blanks(struct parser *parser)
 {
     while (isspace((unsigned char) *parser->at))
         parser->at++;
@@ -56,7 +56,7 @@ static bool parse_rows(struct parser *parser)
     if (is_word(parser->at, "any")) {
         rule->any = true;
         parser->at += 3;
-        skip_blanks(parser);
+        gate_rule_skip_blanks(parser);
     }
     unsigned axis = AXIS_CLASS;
     while (axis < AXIS_COUNT && !is_word(parser->at, axis_names[axis]))
@@ -78,7 +78,7 @@ static bool parse_rows(struct parser *parser)
         return fail(parser, "the quote does not end");
     memcpy(rule->pattern, parser->at, length);
     parser->at += length + is_quoted;
-    skip_blanks(parser);
+    gate_rule_skip_blanks(parser);
     return true;
 }
 
@@ -90,7 +90,7 @@ static bool parse_metric(struct parser *parser)
     parser->rule->metric = metric_by_name(parser->at, length);
     if (parser->rule->metric != NULL) {
         parser->at += length;
-        skip_blanks(parser);
+        gate_rule_skip_blanks(parser);
         return true;
     }
     for (size_t i = 0; i < metric_count; i++)
@@ -138,7 +138,7 @@ static bool parse_operator(struct parser *parser)
             continue;
         parser->rule->operator= operators[i].operator;
         parser->at += length;
-        skip_blanks(parser);
+        gate_rule_skip_blanks(parser);
         return true;
     }
     return fail(parser, "one of > >= < <= = != is expected");
@@ -180,7 +180,7 @@ static bool parse_limit(struct parser *parser)
         return fail(parser, "'%s' is never below 0: nothing can fail this rule",
                     rule->metric->name);
     parser->at += length;
-    skip_blanks(parser);
+    gate_rule_skip_blanks(parser);
     return *parser->at == '\0' || fail(parser, "nothing more is expected");
 }
 
@@ -193,7 +193,7 @@ static bool gate_rule_parse(const char *text, struct gate_rule *rule, size_t *co
         .text = text, .at = text, .rule = rule, .fault = fault, .fault_size = fault_size};
     *rule = (struct gate_rule){.axis = AXIS_PROGRAM};
     bool ok = strlen(text) < sizeof rule->text || fail(&parser, "the rule is too long");
-    skip_blanks(&parser);
+    gate_rule_skip_blanks(&parser);
     snprintf(rule->text, sizeof rule->text, "%s", parser.at);
     ok = ok && parse_rows(&parser) && parse_metric(&parser) && has_metric(&parser) &&
          parse_operator(&parser) && parse_limit(&parser);
@@ -239,7 +239,7 @@ static bool frame_matches(const char *pattern, struct step_bytes text)
             trace_glob_matches(pattern, (struct step_bytes){(const uint8_t *) name, dot - 1}));
 }
 
-static bool thread_matches(const char *pattern, struct step_bytes text)
+static bool gate_rule_thread_matches(const char *pattern, struct step_bytes text)
 {
     char name[GATE_TEXT_MOST];
     snprintf(name, sizeof name, "%.*s", (int) text.length, (const char *) text.data);
@@ -253,7 +253,7 @@ bool gate_rule_names(const struct gate_rule *rule, const struct measures *measur
     case AXIS_CLASS:
         return trace_class_matches(rule->pattern, text);
     case AXIS_THREAD:
-        return thread_matches(rule->pattern, text);
+        return gate_rule_thread_matches(rule->pattern, text);
     case AXIS_METHOD:
         return frame_matches(rule->pattern, text);
     case AXIS_SITE:
@@ -270,7 +270,7 @@ bool gate_rule_names(const struct gate_rule *rule, const struct measures *measur
 
 static char fault_text[1024];
 
-static bool add(void *gates_target, const char *text, const char *file, size_t line)
+static bool gate_rule_add(void *gates_target, const char *text, const char *file, size_t line)
 {
     struct gates *gates = gates_target;
     char fault[256], place[320] = "";
@@ -300,13 +300,14 @@ static bool add(void *gates_target, const char *text, const char *file, size_t l
 bool take_fail_if(void *gates_target, const char *value, const char **fault)
 {
     *fault = fault_text;
-    return add(gates_target, value, NULL, 0);
+    return gate_rule_add(gates_target, value, NULL, 0);
 }
 
 bool take_budget(void *gates_target, const char *value, const char **fault)
 {
     *fault = fault_text;
-    return take_lines(value, GATE_TEXT_MOST, add, gates_target, fault_text, sizeof fault_text);
+    return take_lines(value, GATE_TEXT_MOST, gate_rule_add, gates_target, fault_text,
+                      sizeof fault_text);
 }
 
 void gates_reset(struct gates *gates)

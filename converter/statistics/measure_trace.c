@@ -13,8 +13,8 @@
 #include "converter/containers/no_memory.h"
 #include "converter/files/joined_files.h"
 
-static void add(struct measures *measures, enum measure_axis axis, uint32_t row,
-                const struct heap_row *row_of_heap)
+static void measure_trace_add(struct measures *measures, enum measure_axis axis, uint32_t row,
+                              const struct heap_row *row_of_heap)
 {
     const struct heap_amount *live = &row_of_heap->live;
     double *variances = measures_variances(measures, axis, row, measures->run_count);
@@ -47,10 +47,10 @@ bool measure_heap(struct measures *measures, const struct heap_sites *sites,
         ok = class_row != 0 && thread != 0;
         if (!ok)
             break;
-        add(measures, AXIS_PROGRAM, 1, row);
-        add(measures, AXIS_CLASS, class_row, row);
-        add(measures, AXIS_THREAD, thread, row);
-        add(measures, AXIS_SITE, site_rows[row->key.site], row);
+        measure_trace_add(measures, AXIS_PROGRAM, 1, row);
+        measure_trace_add(measures, AXIS_CLASS, class_row, row);
+        measure_trace_add(measures, AXIS_THREAD, thread, row);
+        measure_trace_add(measures, AXIS_SITE, site_rows[row->key.site], row);
     }
     free(site_rows);
     if (snapshot->deaths.are_missing)
@@ -69,8 +69,8 @@ enum { PEAK, END };
 
 /* ---- the pass ---- */
 
-static enum step_status receive(void *user, struct heap_snapshot *snapshot,
-                                struct step_error *error)
+static enum step_status measure_trace_receive(void *user, struct heap_snapshot *snapshot,
+                                              struct step_error *error)
 {
     struct trace_measure *measure = user;
     (void) error;
@@ -90,7 +90,7 @@ bool trace_measure_init(struct trace_measure *measure, const struct event_source
     const struct heap_tracker_options options = {.by_thread = true,
                                                  .moments = measure->moments,
                                                  .moment_count = interval_bytes == 0 ? 2 : 1,
-                                                 .receive = receive,
+                                                 .receive = measure_trace_receive,
                                                  .user = measure,
                                                  .curve = measure->curve};
     bool ok = heap_tracker_init(&measure->heap, source, &options);
@@ -145,7 +145,8 @@ struct folding {
 typedef uint32_t row_maker(struct measures *measures, const struct trace_names *names, uint32_t id);
 
 /* Returns the row of a class or thread, which `rows` keeps. */
-static uint32_t row_of(struct folding *folding, struct id_table *rows, row_maker *make, uint32_t id)
+static uint32_t measure_trace_row_of(struct folding *folding, struct id_table *rows,
+                                     row_maker *make, uint32_t id)
 {
     uint32_t *row = id_table_get(rows, id);
     if (row != NULL && *row == 0)
@@ -168,7 +169,7 @@ static uint32_t method_row(struct folding *folding, uint32_t method_id)
 
 /* ---- the sums ---- */
 
-static void add_row(uint64_t *sums, const struct heap_row *row, size_t moment)
+static void measure_trace_add_row(uint64_t *sums, const struct heap_row *row, size_t moment)
 {
     if (moment == PEAK) {
         sums[SUM_PEAK_BYTES] += row->live.bytes;
@@ -204,14 +205,16 @@ static bool fold_snapshot(struct folding *folding, size_t moment)
         const struct heap_row *row = &snapshot->rows[i];
         const uint32_t rows[] = {
             [AXIS_PROGRAM] = 1,
-            [AXIS_CLASS] = row_of(folding, &folding->classes, measure_class_row, row->key.class_id),
+            [AXIS_CLASS] = measure_trace_row_of(folding, &folding->classes, measure_class_row,
+                                                row->key.class_id),
             [AXIS_SITE] = folding->sites[row->key.site],
-            [AXIS_THREAD] =
-                row_of(folding, &folding->threads, measure_thread_row, row->key.thread_id)};
+            [AXIS_THREAD] = measure_trace_row_of(folding, &folding->threads, measure_thread_row,
+                                                 row->key.thread_id)};
         for (unsigned axis = AXIS_PROGRAM; axis <= AXIS_THREAD; axis++) {
             if (rows[axis] == 0)
                 return false;
-            add_row(measures_sums(measures, axis, rows[axis], folding->run), row, moment);
+            measure_trace_add_row(measures_sums(measures, axis, rows[axis], folding->run), row,
+                                  moment);
             if (row->samples != NULL)
                 add_variances(measures_variances(measures, axis, rows[axis], folding->run),
                               row->samples);
@@ -244,7 +247,7 @@ static bool fold_calls(struct folding *folding)
     for (uint32_t i = 0; (thread = id_table_next(&calls->threads, &i)) != NULL; i++) {
         if (thread->calls == 0)
             continue;
-        uint32_t row = row_of(folding, &folding->threads, measure_thread_row, i);
+        uint32_t row = measure_trace_row_of(folding, &folding->threads, measure_thread_row, i);
         if (row == 0)
             return false;
         measures_sums(folding->measures, AXIS_THREAD, row, folding->run)[SUM_CALLS] +=
@@ -324,8 +327,8 @@ enum step_status trace_measure_finish(struct trace_measure *measure, struct meas
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-static enum step_status go_through(struct measures *measures, struct input *input, const char *path,
-                                   enum measure_side side)
+static enum step_status measure_trace_go_through(struct measures *measures, struct input *input,
+                                                 const char *path, enum measure_side side)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct trace_measure measure;
@@ -362,7 +365,7 @@ static enum step_status measure_trace(struct measures *measures, const char *pat
     enum step_status status = input_open(&input, path, NULL, &plain);
     if (status != STEP_STATUS_OK)
         return status;
-    status = go_through(measures, &input, path, side);
+    status = measure_trace_go_through(measures, &input, path, side);
     enum step_status damage = input_report_damage(&input);
     input_close(&input);
     return status == STEP_STATUS_OK ? damage : status;
@@ -397,7 +400,8 @@ static bool is_last_path(const struct trace_set *set, const char *path)
 }
 
 /* Files of rotate= are one trace, which has their name without numbers. */
-static enum step_status add_entry(struct trace_set *set, const char *directory, const char *name)
+static enum step_status measure_trace_add_entry(struct trace_set *set, const char *directory,
+                                                const char *name)
 {
     uint64_t number;
     char *file = NULL, *joined = NULL;
@@ -426,7 +430,7 @@ static enum step_status find_in_directory(const char *path, struct trace_set *se
     enum step_status status = STEP_STATUS_OK;
     for (int i = 0; i < count; i++) {
         if (status == STEP_STATUS_OK)
-            status = add_entry(set, path, entries[i]->d_name);
+            status = measure_trace_add_entry(set, path, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);

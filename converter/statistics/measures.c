@@ -128,7 +128,7 @@ void measures_reset(struct measures *measures)
 }
 
 /* Makes room for the sums of all rows.  Returns false if memory runs out. */
-static bool make_room(const struct measures *measures, struct measure_table *table)
+static bool measures_make_room(const struct measures *measures, struct measure_table *table)
 {
     size_t need = (table->index.count + 1) * measures->run_capacity * SUM_COUNT;
     return STEP_MAKE_ZEROED_ROOM(table->sums, table->sum_capacity, need) &&
@@ -150,11 +150,11 @@ bool measures_expect_estimates(struct measures *measures)
     bool ok = true;
     measures->has_estimates = true;
     for (unsigned i = 0; ok && i < AXIS_COUNT; i++)
-        ok = make_room(measures, &measures->tables[i]);
+        ok = measures_make_room(measures, &measures->tables[i]);
     return ok;
 }
 
-static struct step_bytes site_of(const void *frames, uint64_t *row, char room[FRAME_TEXT])
+static struct step_bytes measures_site_of(const void *frames, uint64_t *row, char room[FRAME_TEXT])
 {
     const struct measures *measures = frames;
     struct step_bytes text = measures_text(measures, AXIS_SITE, (uint32_t) *row);
@@ -163,7 +163,7 @@ static struct step_bytes site_of(const void *frames, uint64_t *row, char room[FR
     return text;
 }
 
-static struct step_bytes text_of(const void *table, uint64_t *row, char room[FRAME_TEXT])
+static struct step_bytes measures_text_of(const void *table, uint64_t *row, char room[FRAME_TEXT])
 {
     const struct measure_table *rows = table;
     struct step_bytes text = rows->index.entries[*row].text;
@@ -175,8 +175,9 @@ static struct step_bytes text_of(const void *table, uint64_t *row, char room[FRA
 struct stack_text measures_name(const struct measures *measures, enum measure_axis axis,
                                 uint32_t row, uint64_t depth)
 {
-    return axis == AXIS_SITE ? (struct stack_text){site_of, measures, row, depth}
-                             : (struct stack_text){text_of, &measures->tables[axis], row, 0};
+    return axis == AXIS_SITE
+               ? (struct stack_text){measures_site_of, measures, row, depth}
+               : (struct stack_text){measures_text_of, &measures->tables[axis], row, 0};
 }
 
 void measures_put_name(const struct measures *measures, enum measure_axis axis, uint32_t row,
@@ -196,7 +197,7 @@ uint32_t measures_row(struct measures *measures, enum measure_axis axis, uint32_
     uint32_t row = name_index_put(&table->index, parent, text, &is_new);
     if (!is_new)
         return row;
-    return make_room(measures, table) ? row : 0;
+    return measures_make_room(measures, table) ? row : 0;
 }
 
 static int by_value(const void *left, const void *right)
@@ -412,7 +413,8 @@ static const struct rule *rule_at(struct step_bytes name, size_t at, size_t *mar
     return NULL;
 }
 
-static size_t append(char *out, size_t used, size_t out_size, const void *text, size_t length)
+static size_t measures_append(char *out, size_t used, size_t out_size, const void *text,
+                              size_t length)
 {
     if (length > out_size - used)
         length = out_size - used;
@@ -434,17 +436,17 @@ size_t lasting_class_name(struct step_bytes name, char *out, size_t out_size)
         size_t mark, varies;
         const struct rule *rule = rule_at(name, at, &mark, &varies);
         if (rule == NULL) {
-            used = append(out, used, out_size, name.data + at++, 1);
+            used = measures_append(out, used, out_size, name.data + at++, 1);
             continue;
         }
         /* Without a replacement, the separator before the varying part is removed as well. */
         bool is_named = rule->mark[0] == '$';
         if (rule->instead != NULL)
-            used = append(out, used, out_size, rule->mark, mark);
+            used = measures_append(out, used, out_size, rule->mark, mark);
         else if (is_named)
-            used = append(out, used, out_size, rule->mark, mark - 1);
+            used = measures_append(out, used, out_size, rule->mark, mark - 1);
         if (rule->instead != NULL)
-            used = append(out, used, out_size, rule->instead, strlen(rule->instead));
+            used = measures_append(out, used, out_size, rule->instead, strlen(rule->instead));
         at += mark + varies;
     }
     return used;
@@ -456,9 +458,9 @@ size_t lasting_thread_name(struct step_bytes name, char *out, size_t out_size)
     for (size_t at = 0; at < name.length && used < out_size; at++) {
         bool is_digit = name.data[at] >= '0' && name.data[at] <= '9';
         if (!is_digit)
-            used = append(out, used, out_size, name.data + at, 1);
+            used = measures_append(out, used, out_size, name.data + at, 1);
         else if (at == 0 || name.data[at - 1] < '0' || name.data[at - 1] > '9')
-            used = append(out, used, out_size, "#", 1);
+            used = measures_append(out, used, out_size, "#", 1);
     }
     return used;
 }
@@ -474,7 +476,7 @@ static size_t class_text(const struct measures *measures, const struct trace_nam
     struct step_bytes name = trace_class_of(names, id)->name;
     if (!measures->exact_names)
         return lasting_class_name(name, out, out_size);
-    return append(out, 0, out_size, name.data, name.length);
+    return measures_append(out, 0, out_size, name.data, name.length);
 }
 
 uint32_t measure_class_row(struct measures *measures, const struct trace_names *names, uint32_t id)
@@ -511,7 +513,7 @@ size_t measure_method_text(const struct measures *measures, const struct trace_n
                       : 0;
     if (used > 0)
         out[used++] = '.';
-    return append(out, used, out_size, method->name.data, method->name.length);
+    return measures_append(out, used, out_size, method->name.data, method->name.length);
 }
 
 uint32_t *measure_sites(struct measures *measures, const struct heap_sites *sites)

@@ -64,8 +64,8 @@ static void weigh_free(struct statistics *statistics, const struct trace_event *
     }
 }
 
-static bool put_alloc(struct statistics *statistics, const struct trace_event *event,
-                      struct thread_totals *thread)
+static bool stats_put_alloc(struct statistics *statistics, const struct trace_event *event,
+                            struct thread_totals *thread)
 {
     struct class_totals *class = id_table_get(&statistics->classes, event->class_id);
     if (class == NULL)
@@ -109,7 +109,7 @@ static bool find_lifetime(struct statistics *statistics, const struct trace_even
     return true;
 }
 
-static bool put_free(struct statistics *statistics, const struct trace_event *event)
+static bool stats_put_free(struct statistics *statistics, const struct trace_event *event)
 {
     struct class_totals *class = id_table_get(&statistics->classes, event->class_id);
     uint64_t lifetime;
@@ -138,8 +138,8 @@ static bool put_free(struct statistics *statistics, const struct trace_event *ev
 
 /* ---- calls ---- */
 
-static bool enter(struct statistics *statistics, const struct trace_event *event,
-                  struct thread_totals *thread)
+static bool stats_enter(struct statistics *statistics, const struct trace_event *event,
+                        struct thread_totals *thread)
 {
     struct method_totals *method = id_table_get(&statistics->methods, event->method_id);
     if (method == NULL)
@@ -151,7 +151,8 @@ static bool enter(struct statistics *statistics, const struct trace_event *event
 }
 
 /* Ends the innermost call. */
-static void leave(struct statistics *statistics, struct thread_totals *thread, uint64_t time_ns)
+static void stats_leave(struct statistics *statistics, struct thread_totals *thread,
+                        uint64_t time_ns)
 {
     struct call_stack *stack = &thread->stack;
     const struct call_frame *frame = call_stack_pop(stack);
@@ -164,8 +165,8 @@ static void leave(struct statistics *statistics, struct thread_totals *thread, u
         stack->frames[stack->depth - 1].inner_ns += took;
 }
 
-static void put_exit(struct statistics *statistics, const struct trace_event *event,
-                     struct thread_totals *thread)
+static void stats_put_exit(struct statistics *statistics, const struct trace_event *event,
+                           struct thread_totals *thread)
 {
     size_t depth = call_stack_find(&thread->stack, event->method_id);
     if (depth == 0) {
@@ -173,7 +174,7 @@ static void put_exit(struct statistics *statistics, const struct trace_event *ev
         return;
     }
     while (thread->stack.depth >= depth)
-        leave(statistics, thread, event->time_ns);
+        stats_leave(statistics, thread, event->time_ns);
     if (event->kind == EVENT_METHOD_POP) {
         struct method_totals *method = id_table_find(&statistics->methods, event->method_id);
         method->exceptions++;
@@ -184,14 +185,14 @@ static void end_calls(struct statistics *statistics, struct thread_totals *threa
 {
     statistics->open_calls += thread->stack.depth;
     while (thread->stack.depth > 0)
-        leave(statistics, thread, thread->end_ns);
+        stats_leave(statistics, thread, thread->end_ns);
     call_stack_reset(&thread->stack);
 }
 
 /* ---- all ---- */
 
-static void put_thread_event(struct statistics *statistics, const struct trace_event *event,
-                             struct thread_totals *thread)
+static void stats_put_thread_event(struct statistics *statistics, const struct trace_event *event,
+                                   struct thread_totals *thread)
 {
     if (event->kind == EVENT_THREAD_BEGIN) {
         thread->has_start = true;
@@ -214,18 +215,18 @@ static bool put_one(struct statistics *statistics, const struct trace_event *eve
     thread->end_ns = event->time_ns;
     switch (event->kind) {
     case EVENT_OBJECT_ALLOC:
-        return put_alloc(statistics, event, thread);
+        return stats_put_alloc(statistics, event, thread);
     case EVENT_OBJECT_FREE:
-        return put_free(statistics, event);
+        return stats_put_free(statistics, event);
     case EVENT_METHOD_ENTRY:
-        return enter(statistics, event, thread);
+        return stats_enter(statistics, event, thread);
     case EVENT_METHOD_EXIT:
     case EVENT_METHOD_POP:
-        put_exit(statistics, event, thread);
+        stats_put_exit(statistics, event, thread);
         return true;
     case EVENT_THREAD_BEGIN:
     case EVENT_THREAD_END:
-        put_thread_event(statistics, event, thread);
+        stats_put_thread_event(statistics, event, thread);
         return true;
     default:
         return true;
@@ -275,7 +276,7 @@ enum step_status statistics_sampled_init(struct statistics *statistics, struct e
     return sample_weights_read(&statistics->weights, source, error);
 }
 
-static void add_live(void *user, const struct live_object *object, double weight)
+static void stats_add_live(void *user, const struct live_object *object, double weight)
 {
     struct statistics *statistics = user;
     struct class_totals *class = id_table_find(&statistics->classes, object->class_id);
@@ -291,7 +292,7 @@ static void finish_sampled(struct statistics *statistics)
     for (uint32_t i = 0; (class = id_table_next(&statistics->classes, &i)) != NULL; i++)
         class->sampled.has_live = true;
     statistics->all.sampled.has_live = true;
-    sample_weights_each_live(&statistics->weights, add_live, statistics);
+    sample_weights_each_live(&statistics->weights, stats_add_live, statistics);
 }
 
 void statistics_finish(struct statistics *statistics)

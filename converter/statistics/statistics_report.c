@@ -45,8 +45,9 @@ static void print_time(const struct statistics *statistics)
 }
 
 /* Prints a number of objects and of their bytes; of a sampled trace, what samples stand for. */
-static void print_amount(const struct statistics *statistics, const char *what, uint64_t objects,
-                         uint64_t bytes, const struct sample_sums *samples)
+static void stats_report_print_amount(const struct statistics *statistics, const char *what,
+                                      uint64_t objects, uint64_t bytes,
+                                      const struct sample_sums *samples)
 {
     char text[AMOUNT_PAIR_TEXT];
     if (!is_sampled(statistics))
@@ -63,8 +64,8 @@ static void print_existing(const struct statistics *statistics)
     if (is_sampled(statistics))
         return;
     if (totals->existing_objects > 0) {
-        print_amount(statistics, "existing  ", totals->existing_objects, totals->existing_bytes,
-                     NULL);
+        stats_report_print_amount(statistics, "existing  ", totals->existing_objects,
+                                  totals->existing_bytes, NULL);
         putchar('\n');
     } else if (statistics->lacks_existing)
         puts("existing  left out (the agent's option existing=yes)");
@@ -78,14 +79,15 @@ static void print_dead_and_live(const struct statistics *statistics)
         puts("freed     not recorded (the agent's option events=free): all objects count as alive");
         return;
     }
-    print_amount(statistics, "freed     ", totals->freed_objects, totals->freed_bytes,
-                 &statistics->all.sampled.freed);
-    print_amount(statistics, "\nat end    ", statistics->live_objects, statistics->live_bytes,
-                 &live);
+    stats_report_print_amount(statistics, "freed     ", totals->freed_objects, totals->freed_bytes,
+                              &statistics->all.sampled.freed);
+    stats_report_print_amount(statistics, "\nat end    ", statistics->live_objects,
+                              statistics->live_bytes, &live);
     putchar('\n');
     if (is_sampled(statistics))
         return;
-    print_amount(statistics, "peak      ", statistics->peak.objects, statistics->peak.bytes, NULL);
+    stats_report_print_amount(statistics, "peak      ", statistics->peak.objects,
+                              statistics->peak.bytes, NULL);
     printf(", at %s\n", time_of(statistics, (double) statistics->peak_ns).text);
 }
 
@@ -117,8 +119,8 @@ static void print_objects(const struct statistics *statistics)
         estimate_print_source(samples->samples, statistics->weights.sampling);
         putchar('\n');
     }
-    print_amount(statistics, "allocated ", totals->allocated_objects, totals->allocated_bytes,
-                 samples);
+    stats_report_print_amount(statistics, "allocated ", totals->allocated_objects,
+                              totals->allocated_bytes, samples);
     putchar('\n');
     print_existing(statistics);
     print_dead_and_live(statistics);
@@ -187,7 +189,7 @@ static void print_bar(double share)
 
 /* Prints the curve in a few lines: each has the maximum within its steps, and the live amount at
  * their end. */
-static void print_curve(const struct statistics *statistics)
+static void stats_report_print_curve(const struct statistics *statistics)
 {
     const struct level_curve *curve = &statistics->curve;
     bool by_bytes = statistics->peak.bytes > 0;
@@ -224,7 +226,7 @@ bool statistics_print_text(const struct statistics_report *report)
         return true;
     if (!print_methods(report))
         return false;
-    print_curve(statistics);
+    stats_report_print_curve(statistics);
     return true;
 }
 
@@ -248,7 +250,7 @@ static void put_units(struct json_output *json, const struct statistics *statist
                                                : "ns");
 }
 
-static void put_summary(struct json_output *json, const struct statistics *statistics)
+static void stats_report_put_summary(struct json_output *json, const struct statistics *statistics)
 {
     json_number(json, "events", statistics->event_count);
     if (!is_sampled(statistics))
@@ -265,7 +267,8 @@ static void put_summary(struct json_output *json, const struct statistics *stati
     json_end_object(json);
 }
 
-static bool put_methods(struct json_output *json, const struct statistics_report *report)
+static bool stats_report_put_methods(struct json_output *json,
+                                     const struct statistics_report *report)
 {
     if (!statistics_put_table(report, BY_METHOD, json))
         return false;
@@ -275,7 +278,7 @@ static bool put_methods(struct json_output *json, const struct statistics_report
     return true;
 }
 
-static void put_curve(struct json_output *json, const struct statistics *statistics)
+static void stats_report_put_curve(struct json_output *json, const struct statistics *statistics)
 {
     const struct level_curve *curve = &statistics->curve;
     json_begin_object(json, "live");
@@ -307,12 +310,12 @@ bool statistics_print_json(const struct statistics_report *report, FILE *out)
         sampled_trace_put_json(&json, report->path, statistics->weights.interval_bytes);
     if (report->put_more != NULL)
         report->put_more(report->user, &json);
-    put_summary(&json, statistics);
+    stats_report_put_summary(&json, statistics);
     bool ok = statistics_put_table(report, BY_CLASS, &json) &&
               statistics_put_table(report, BY_THREAD, &json);
     if (!is_sampled(statistics)) {
-        ok = ok && put_methods(&json, report);
-        put_curve(&json, statistics);
+        ok = ok && stats_report_put_methods(&json, report);
+        stats_report_put_curve(&json, statistics);
     }
     json_close(&json);
     return ok;

@@ -19,7 +19,7 @@ static struct step_bytes placeholder(struct stepfile_decoder *decoder, uint32_t 
 }
 
 /* Handles memory exhaustion: the name stays unknown, and readers of events check the flag. */
-static uint32_t give_up(struct stepfile_decoder *decoder)
+static uint32_t event_of_record_give_up(struct stepfile_decoder *decoder)
 {
     decoder->names->no_memory = true;
     return 0;
@@ -33,13 +33,13 @@ static uint32_t resolve_class(struct stepfile_decoder *decoder, uint64_t id)
         return class_id;
     class = id_table_get(&decoder->names->classes, class_id);
     if (class == NULL)
-        return give_up(decoder);
+        return event_of_record_give_up(decoder);
     struct step_java_class entry;
     if (java_class(&decoder->java, id, &entry)) {
         class->name = entry.name;
         class->loader = entry.loader;
         if (!java_sources_update(&decoder->java))
-            return give_up(decoder);
+            return event_of_record_give_up(decoder);
         const struct java_source *source = java_source(&decoder->java, id);
         class->file = source->file;
         class->map_text = source->map_text;
@@ -59,7 +59,7 @@ static uint32_t resolve_method(struct stepfile_decoder *decoder, uint64_t id)
         return method_id;
     method = id_table_get(&decoder->names->methods, method_id);
     if (method == NULL)
-        return give_up(decoder);
+        return event_of_record_give_up(decoder);
     struct step_java_method entry;
     if (java_method(&decoder->java, id, &entry)) {
         method->class_id = resolve_class(decoder, entry.class_);
@@ -86,7 +86,7 @@ static uint32_t resolve_frame(struct stepfile_decoder *decoder, uint64_t id)
         if (!java_frame(&decoder->java, at, &entry))
             return at == id ? 0 : java_id(id);
         if ((frame = id_table_get(&decoder->names->frames, at)) == NULL)
-            return give_up(decoder);
+            return event_of_record_give_up(decoder);
         frame->parent = (uint32_t) entry.parent;
         frame->method_id = resolve_method(decoder, entry.method);
         frame->line = java_id(entry.line);
@@ -105,7 +105,7 @@ static uint32_t resolve_thread(struct stepfile_decoder *decoder, uint64_t id)
         return thread_id;
     thread = id_table_get(&decoder->names->threads, thread_id);
     if (thread == NULL)
-        return give_up(decoder);
+        return event_of_record_give_up(decoder);
     struct step_java_thread entry;
     if (java_thread(&decoder->java, id, &entry, &thread->number)) {
         thread->name = entry.name;

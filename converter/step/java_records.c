@@ -56,7 +56,7 @@ static const struct java_kind table[] = {
 
 const struct java_kind java_kind_none = {-1, NO_EVENT, 0, NO_GRAPH, 0};
 
-static const struct java_kind *find(int record)
+static const struct java_kind *java_records_find(int record)
 {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (table[i].record == record)
@@ -91,7 +91,8 @@ enum step_status java_records_init(struct java_records *java, struct step_reader
     if (java->kinds == NULL)
         return no_memory(error);
     for (; java->count < definition->record_count; java->count++)
-        java->kinds[java->count] = find(step_java_trace_record(&java->binding, java->count));
+        java->kinds[java->count] =
+            java_records_find(step_java_trace_record(&java->binding, java->count));
     return java_sources_update(java) ? STEP_STATUS_OK : no_memory(error);
 }
 
@@ -169,7 +170,7 @@ bool java_frame(const struct java_records *java, uint64_t id, struct step_java_f
 }
 
 /* Removes "#17" or "#17 " from the name and returns the number; `otherwise` if there is none. */
-static uint64_t take_number(struct step_bytes *name, uint64_t otherwise)
+static uint64_t java_records_take_number(struct step_bytes *name, uint64_t otherwise)
 {
     uint64_t number = 0;
     size_t at = 1;
@@ -193,6 +194,6 @@ bool java_thread(const struct java_records *java, uint64_t id, struct step_java_
     if (!step_java_thread_look_up(&java->binding, java->reader, id, entry))
         return false;
     if (java->numbers_in_names)
-        *number = take_number(&entry->name, id);
+        *number = java_records_take_number(&entry->name, id);
     return true;
 }

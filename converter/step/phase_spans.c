@@ -34,7 +34,7 @@ void phase_spans_reset(struct phase_spans *spans)
     *spans = (struct phase_spans){0};
 }
 
-static bool push(struct open_spans *open, const struct open_span *span)
+static bool phase_spans_push(struct open_spans *open, const struct open_span *span)
 {
     if (!STEP_MAKE_ROOM(open->items, open->capacity, open->count + 1))
         return false;
@@ -44,7 +44,7 @@ static bool push(struct open_spans *open, const struct open_span *span)
 
 /* Removes the phase of that name that began last.  Returns false if there is none: its begin was
  * lost. */
-static bool take(struct open_spans *open, uint32_t name, struct open_span *span)
+static bool phase_spans_take(struct open_spans *open, uint32_t name, struct open_span *span)
 {
     size_t at = open->count;
     while (at > 0 && open->items[at - 1].name != name)
@@ -76,8 +76,9 @@ static struct trace_phase phase_of(const struct phase_spans *spans, const struct
 /* Sets `*phase` and returns FOUND if the record ends one. */
 enum taken { FOUND, PASSED, FAILED };
 
-static enum taken take_record(struct phase_spans *spans, const struct step_record_view *view,
-                              struct trace_phase *phase)
+static enum taken phase_spans_take_record(struct phase_spans *spans,
+                                          const struct step_record_view *view,
+                                          struct trace_phase *phase)
 {
     const struct java_records *java = spans->java;
     struct step_java_phase mark;
@@ -92,9 +93,9 @@ static enum taken take_record(struct phase_spans *spans, const struct step_recor
         return FAILED;
     if ((java_kind_of(java, view->record)->traits & JAVA_ENDS_PHASE) == 0) {
         span = (struct open_span){java_id(mark.name), java_id(mark.thread), mark.depth, time_ns};
-        return push(open, &span) ? PASSED : FAILED;
+        return phase_spans_push(open, &span) ? PASSED : FAILED;
     }
-    if (!take(open, java_id(mark.name), &span))
+    if (!phase_spans_take(open, java_id(mark.name), &span))
         return PASSED;
     *phase = phase_of(spans, &span, of_program);
     phase->end_ns = time_ns;
@@ -127,7 +128,7 @@ enum step_status phase_spans_next(struct phase_spans *spans, struct trace_phase 
         spans->at_end = status == STEP_STATUS_END;
         if (status != STEP_STATUS_OK && !spans->at_end)
             return status;
-        enum taken taken = spans->at_end ? PASSED : take_record(spans, &view, phase);
+        enum taken taken = spans->at_end ? PASSED : phase_spans_take_record(spans, &view, phase);
         if (taken == FAILED)
             return no_memory(error);
         if (taken == FOUND)

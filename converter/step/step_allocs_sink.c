@@ -34,7 +34,7 @@ struct step_allocs_sink {
 };
 
 /* Adds an entry.  The dictionary assigns it the same id as name_index. */
-static bool define(struct step_allocs_sink *sink, struct step_bytes value)
+static bool allocs_sink_define(struct step_allocs_sink *sink, struct step_bytes value)
 {
     sink->text_bytes += value.length;
     return step_heap_attributes_define(sink->writer, &(struct step_heap_attributes){value}, NULL) ==
@@ -43,7 +43,8 @@ static bool define(struct step_allocs_sink *sink, struct step_bytes value)
 
 /* Sets the record's field for attributes.  Attributes without entry are written as a record
  * before it. */
-static bool put_attributes(struct step_allocs_sink *sink, struct step_bytes value, uint64_t *id)
+static bool allocs_sink_put_attributes(struct step_allocs_sink *sink, struct step_bytes value,
+                                       uint64_t *id)
 {
     bool is_new = false;
     *id = 0;
@@ -56,7 +57,7 @@ static bool put_attributes(struct step_allocs_sink *sink, struct step_bytes valu
                                              &(struct step_heap_next_attributes){value}) ==
                STEP_STATUS_OK;
     *id = name_index_put(&sink->attributes, 0, value, &is_new);
-    return *id != 0 && (!is_new || define(sink, value));
+    return *id != 0 && (!is_new || allocs_sink_define(sink, value));
 }
 
 static enum step_status put_slots(struct step_allocs_sink *sink, const struct hatf_record *record,
@@ -80,8 +81,8 @@ static enum step_status put_slots(struct step_allocs_sink *sink, const struct ha
     return step_writer_put(sink->writer, STREAM, is_placed ? form->placed : form->plain, slots);
 }
 
-static enum step_status put(struct trace_sink *base, const struct hatf_record *record,
-                            struct step_error *error)
+static enum step_status allocs_sink_put(struct trace_sink *base, const struct hatf_record *record,
+                                        struct step_error *error)
 {
     struct step_allocs_sink *sink = (struct step_allocs_sink *) base;
     struct address_place place;
@@ -94,20 +95,21 @@ static enum step_status put(struct trace_sink *base, const struct hatf_record *r
     }
     enum address_answer answer =
         sink->model != NULL ? address_model_place(sink->model, record, &place) : HEAP_PLAIN;
-    if (answer == HEAP_NO_MEMORY || !put_attributes(sink, record->attributes, &attributes))
+    if (answer == HEAP_NO_MEMORY ||
+        !allocs_sink_put_attributes(sink, record->attributes, &attributes))
         return no_memory(error);
     status = put_slots(sink, record, attributes, answer == HEAP_PLACED, &place);
     return status == STEP_STATUS_OK ? status : step_writer_close(sink->writer, error);
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status allocs_sink_close(struct trace_sink *base, struct step_error *error)
 {
     struct step_allocs_sink *sink = (struct step_allocs_sink *) base;
     enum step_status status = copy_loss_put(&base->source->about, sink->writer);
     return status == STEP_STATUS_OK ? step_writer_close(sink->writer, error) : status;
 }
 
-static void reset(struct trace_sink *base)
+static void allocs_sink_reset(struct trace_sink *base)
 {
     struct step_allocs_sink *sink = (struct step_allocs_sink *) base;
     step_writer_destroy(sink->writer);
@@ -117,8 +119,8 @@ static void reset(struct trace_sink *base)
 
 /* ---- the writer of both sinks ---- */
 
-static void copy_properties(struct step_writer *writer, const struct event_source *source,
-                            uint64_t resolution_ns)
+static void allocs_sink_copy_properties(struct step_writer *writer,
+                                        const struct event_source *source, uint64_t resolution_ns)
 {
     char resolution[32];
     bool has_producer = event_source_property(source, "producer").unshown != NULL;
@@ -145,12 +147,12 @@ enum step_status stepfile_writer_create(const struct format_output *to,
     options->level = format_settings_level(to->settings);
     enum step_status status = step_writer_create(options, writer, error);
     if (status == STEP_STATUS_OK)
-        copy_properties(*writer, to->source, *resolution_ns);
+        allocs_sink_copy_properties(*writer, to->source, *resolution_ns);
     return status;
 }
 
-static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
-                                  struct step_error *error)
+static enum step_status allocs_sink_open(struct trace_sink *base, const struct format_output *to,
+                                         struct step_error *error)
 {
     const struct stepfile_options *options = format_settings_get(to->settings, &stepfile_options);
     struct step_allocs_sink *sink = (struct step_allocs_sink *) base;
@@ -176,10 +178,10 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
 
 const struct trace_sink_operations stepfile_alloc_sink_operations = {
     .size_bytes = sizeof(struct step_allocs_sink),
-    .open = open_sink,
-    .put_alloc = put,
-    .close = close_sink,
-    .reset = reset,
+    .open = allocs_sink_open,
+    .put_alloc = allocs_sink_put,
+    .close = allocs_sink_close,
+    .reset = allocs_sink_reset,
 };
 
 static const struct format_option rows_of[] = {

@@ -75,8 +75,9 @@ static void take_attributes(struct stepfile_alloc_source *source, uint64_t id,
     source->has_next_attributes = false;
 }
 
-static enum step_status give(enum address_answer answer, const struct stepfile_alloc_source *source,
-                             struct step_error *error)
+static enum step_status step_allocs_give(enum address_answer answer,
+                                         const struct stepfile_alloc_source *source,
+                                         struct step_error *error)
 {
     if (answer == HEAP_NO_MEMORY)
         return no_memory(error);
@@ -98,12 +99,13 @@ static enum step_status take_addresses(struct stepfile_alloc_source *source, boo
                          error);
     if (is_placed) {
         const struct address_place place = {old, new};
-        return give(address_model_find(source->model, &place, record), source, error);
+        return step_allocs_give(address_model_find(source->model, &place, record), source, error);
     }
     record->address = form->has_old ? old : new;
     record->new_address = form->has_old ? new : 0;
-    return source->model != NULL ? give(address_model_note(source->model, record), source, error)
-                                 : STEP_STATUS_OK;
+    return source->model != NULL
+               ? step_allocs_give(address_model_note(source->model, record), source, error)
+               : STEP_STATUS_OK;
 }
 
 static bool tag_of(int known, enum hatf_tag *tag, bool *is_placed)
@@ -119,9 +121,9 @@ static bool tag_of(int known, enum hatf_tag *tag, bool *is_placed)
     return false;
 }
 
-static enum step_status take_event(struct stepfile_alloc_source *source,
-                                   const struct step_record_view *view, int known,
-                                   struct hatf_record *record, struct step_error *error)
+static enum step_status step_allocs_take_event(struct stepfile_alloc_source *source,
+                                               const struct step_record_view *view, int known,
+                                               struct hatf_record *record, struct step_error *error)
 {
     uint64_t values[HEAP_STEP_SLOTS];
     bool is_placed;
@@ -148,9 +150,9 @@ static enum step_status take_event(struct stepfile_alloc_source *source,
 }
 
 /* Returns END for a record that does not become a HATF record. */
-static enum step_status take(struct stepfile_alloc_source *source,
-                             const struct step_record_view *view, struct hatf_record *record,
-                             struct step_error *error)
+static enum step_status step_allocs_take(struct stepfile_alloc_source *source,
+                                         const struct step_record_view *view,
+                                         struct hatf_record *record, struct step_error *error)
 {
     struct step_heap_comment comment;
     struct step_heap_next_attributes next;
@@ -172,7 +174,7 @@ static enum step_status take(struct stepfile_alloc_source *source,
         source->has_next_attributes = true;
         return STEP_STATUS_END;
     }
-    return take_event(source, view, known, record, error);
+    return step_allocs_take_event(source, view, known, record, error);
 }
 
 static enum step_status next_of_blocks(struct stepfile_alloc_source *source,
@@ -224,14 +226,14 @@ static enum step_status next_record(struct alloc_source *base, struct hatf_recor
         status = next_view(source, &view, error);
         if (status != STEP_STATUS_OK)
             return status;
-        status = take(source, &view, record, error);
+        status = step_allocs_take(source, &view, record, error);
         if (status == STEP_STATUS_OK && record->tag == HATF_FREE && was_reported(source))
             status = STEP_STATUS_END;
     }
     return status;
 }
 
-static double progress(struct alloc_source *base)
+static double step_allocs_progress(struct alloc_source *base)
 {
     const struct stepfile_alloc_source *source = (const struct stepfile_alloc_source *) base;
     uint64_t done = source->next_block, all = step_reader_block_count(source->reader);
@@ -240,7 +242,7 @@ static double progress(struct alloc_source *base)
     return all > 0 ? (double) done / (double) all : 1.0;
 }
 
-static void destroy(struct alloc_source *base)
+static void step_allocs_destroy(struct alloc_source *base)
 {
     struct stepfile_alloc_source *source = (struct stepfile_alloc_source *) base;
     step_records_destroy(source->records);
@@ -255,8 +257,8 @@ static void destroy(struct alloc_source *base)
 
 static const struct alloc_source_operations operations = {
     .next = next_record,
-    .progress = progress,
-    .destroy = destroy,
+    .progress = step_allocs_progress,
+    .destroy = step_allocs_destroy,
 };
 
 /* ---- opening ---- */
@@ -291,7 +293,8 @@ static bool has_old_places(const struct step_reader *reader)
     return false;
 }
 
-static enum step_status start(struct stepfile_alloc_source *source, struct step_error *error)
+static enum step_status step_allocs_start(struct stepfile_alloc_source *source,
+                                          struct step_error *error)
 {
     if (has_old_places(source->reader))
         return step_error_set(error, STEP_STATUS_UNSUPPORTED, source->base.path, STEP_NO_OFFSET,
@@ -314,8 +317,9 @@ static enum step_status start(struct stepfile_alloc_source *source, struct step_
                : step_records_create(source->reader, NULL, &source->records, error);
 }
 
-static enum step_status create(const char *path, struct step_reader *reader, bool may_grow,
-                               struct alloc_source **out, struct step_error *error)
+static enum step_status step_allocs_create(const char *path, struct step_reader *reader,
+                                           bool may_grow, struct alloc_source **out,
+                                           struct step_error *error)
 {
     struct stepfile_alloc_source *source = calloc(1, sizeof *source);
     if (source == NULL) {
@@ -329,24 +333,24 @@ static enum step_status create(const char *path, struct step_reader *reader, boo
     source->base.about.format = "step (heap)";
     source->base.about.reader = reader;
     source->reader = reader;
-    enum step_status status = start(source, error);
+    enum step_status status = step_allocs_start(source, error);
     if (status == STEP_STATUS_OK)
         *out = &source->base;
     else
-        destroy(&source->base);
+        step_allocs_destroy(&source->base);
     return status;
 }
 
 enum step_status stepfile_alloc_source_create(const char *path, struct step_reader *reader,
                                               struct alloc_source **out, struct step_error *error)
 {
-    return create(path, reader, false, out, error);
+    return step_allocs_create(path, reader, false, out, error);
 }
 
 enum step_status stepfile_alloc_tail_create(const char *path, struct step_reader *reader,
                                             struct alloc_source **out, struct step_error *error)
 {
-    return create(path, reader, true, out, error);
+    return step_allocs_create(path, reader, true, out, error);
 }
 
 void stepfile_alloc_tail_pass(struct alloc_source *tail, stepfile_is_known is_known, void *user)

@@ -140,8 +140,9 @@ static uint64_t thread_id(struct stepfile_sink *sink, uint32_t id)
     return *known;
 }
 
-static enum step_status put_alloc(struct stepfile_sink *sink, const struct trace_event *event,
-                                  uint64_t time, uint64_t thread)
+static enum step_status events_sink_put_alloc(struct stepfile_sink *sink,
+                                              const struct trace_event *event, uint64_t time,
+                                              uint64_t thread)
 {
     struct step_java_object_alloc record = {.time = time,
                                             .thread = thread,
@@ -167,8 +168,9 @@ static enum step_status put_alloc(struct stepfile_sink *sink, const struct trace
 }
 
 /* Omits the class if the reader finds it with the allocation. */
-static enum step_status put_free(struct stepfile_sink *sink, const struct trace_event *event,
-                                 uint64_t time, uint64_t thread)
+static enum step_status events_sink_put_free(struct stepfile_sink *sink,
+                                             const struct trace_event *event, uint64_t time,
+                                             uint64_t thread)
 {
     bool is_known = (event->flags & TRACE_BORN_CLASS) != 0;
     struct live_object born;
@@ -203,7 +205,8 @@ static enum step_status put_free(struct stepfile_sink *sink, const struct trace_
         &(struct step_java_##name){                                                                \
             .time = time, .thread = thread, .method = method_id(sink, event->method_id)})
 
-static enum step_status put_event(struct stepfile_sink *sink, const struct trace_event *event)
+static enum step_status events_sink_put_event(struct stepfile_sink *sink,
+                                              const struct trace_event *event)
 {
     uint64_t time = event->time_ns / sink->resolution_ns;
     uint64_t thread = thread_id(sink, event->thread_id);
@@ -218,9 +221,9 @@ static enum step_status put_event(struct stepfile_sink *sink, const struct trace
     case EVENT_CLASS_LOAD:
         return existing ? PUT_CLASS(class_existing) : PUT_CLASS(class_load);
     case EVENT_OBJECT_ALLOC:
-        return put_alloc(sink, event, time, thread);
+        return events_sink_put_alloc(sink, event, time, thread);
     case EVENT_OBJECT_FREE:
-        return put_free(sink, event, time, thread);
+        return events_sink_put_free(sink, event, time, thread);
     case EVENT_THREAD_BEGIN:
         return existing ? PUT_PLAIN(thread_existing) : PUT_PLAIN(thread_start);
     case EVENT_THREAD_END:
@@ -242,12 +245,12 @@ static enum step_status put_event(struct stepfile_sink *sink, const struct trace
     return STEP_STATUS_INVALID;
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
-                            struct step_error *error)
+static enum step_status events_sink_put(struct trace_sink *base, const struct trace_event *events,
+                                        size_t count, struct step_error *error)
 {
     struct stepfile_sink *sink = (struct stepfile_sink *) base;
     for (size_t i = 0; i < count; i++) {
-        enum step_status status = put_event(sink, &events[i]);
+        enum step_status status = events_sink_put_event(sink, &events[i]);
         if (status == STEP_STATUS_NO_MEMORY)
             return step_no_memory(error, NULL);
         if (status != STEP_STATUS_OK)
@@ -257,7 +260,7 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
 }
 
 /* Facts have a stream of their own, as they come before or after all events. */
-static enum step_status put_fact(void *user, const struct trace_fact *fact)
+static enum step_status events_sink_put_fact(void *user, const struct trace_fact *fact)
 {
     struct stepfile_sink *sink = (struct stepfile_sink *) user;
     uint64_t time = fact->time_ns / sink->resolution_ns;
@@ -282,14 +285,14 @@ static enum step_status put_fact(void *user, const struct trace_fact *fact)
                                          .exclusive = fact->exclusive_ns});
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status events_sink_close(struct trace_sink *base, struct step_error *error)
 {
     struct stepfile_sink *sink = (struct stepfile_sink *) base;
     enum step_status status = copy_loss_put(&base->source->about, sink->writer);
     return status == STEP_STATUS_OK ? step_writer_close(sink->writer, error) : status;
 }
 
-static void reset(struct trace_sink *base)
+static void events_sink_reset(struct trace_sink *base)
 {
     struct stepfile_sink *sink = (struct stepfile_sink *) base;
     step_writer_destroy(sink->writer);
@@ -301,8 +304,8 @@ static void reset(struct trace_sink *base)
     object_table_reset(&sink->live);
 }
 
-static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
-                                  struct step_error *error)
+static enum step_status events_sink_open(struct trace_sink *base, const struct format_output *to,
+                                         struct step_error *error)
 {
     struct stepfile_sink *sink = (struct stepfile_sink *) base;
     id_table_init(&sink->classes, sizeof(uint64_t));
@@ -327,9 +330,9 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
 
 const struct trace_sink_operations stepfile_sink_operations = {
     .size_bytes = sizeof(struct stepfile_sink),
-    .open = open_sink,
-    .put = put,
-    .put_fact = put_fact,
-    .close = close_sink,
-    .reset = reset,
+    .open = events_sink_open,
+    .put = events_sink_put,
+    .put_fact = events_sink_put_fact,
+    .close = events_sink_close,
+    .reset = events_sink_reset,
 };

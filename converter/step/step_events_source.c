@@ -73,7 +73,7 @@ static void choose_records(struct stepfile_source *source, uint32_t kinds)
     }
 }
 
-static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
+static const uint8_t *step_events_wanted_of(void *user, const struct step_block_info *info)
 {
     const struct stepfile_source *source = user;
     if (info->time_min > source->to_ticks)
@@ -110,7 +110,7 @@ static bool take_phase(const struct stepfile_source *source, struct step_records
     return true;
 }
 
-static bool take_front(void *user, struct step_records_front *front)
+static bool step_events_take_front(void *user, struct step_records_front *front)
 {
     struct stepfile_source *source = user;
     struct trace_event *event = &source->fronts[front->queue];
@@ -123,7 +123,7 @@ static bool take_front(void *user, struct step_records_front *front)
     return true;
 }
 
-static bool must_wait(void *user, const struct step_records_front *front)
+static bool step_events_must_wait(void *user, const struct step_records_front *front)
 {
     const struct stepfile_source *source = user;
     const struct trace_event *event = &source->fronts[front->queue];
@@ -161,14 +161,14 @@ static bool follows_objects(const struct event_selection *selected)
            (selected->kinds & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
 }
 
-static bool put_phase(struct stepfile_source *source, const struct trace_event *event)
+static bool step_events_put_phase(struct stepfile_source *source, const struct trace_event *event)
 {
     return open_phases_put(&source->phases, event->thread_id, event->class_id, event->flags != 0,
                            event->kind == PHASE_BEGINS);
 }
 
-static enum step_status read_events(struct event_source *base, struct trace_event *events,
-                                    size_t capacity, size_t *count, struct step_error *error)
+static enum step_status step_events_read(struct event_source *base, struct trace_event *events,
+                                         size_t capacity, size_t *count, struct step_error *error)
 {
     struct stepfile_source *source = (struct stepfile_source *) base;
     uint64_t resolution_ns = source->decoder.java.resolution_ns;
@@ -182,7 +182,7 @@ static enum step_status read_events(struct event_source *base, struct trace_even
         const struct trace_event *event = &source->fronts[front->queue];
         struct trace_event *out = &events[filled];
         if (event->kind >= EVENT_KIND_COUNT) {
-            if (!put_phase(source, event))
+            if (!step_events_put_phase(source, event))
                 return no_memory(error);
             continue;
         }
@@ -330,7 +330,7 @@ static enum step_status layouts(struct event_source *base, trace_layout_visit vi
     return status;
 }
 
-static double progress(struct event_source *base)
+static double step_events_progress(struct event_source *base)
 {
     struct stepfile_source *source = (struct stepfile_source *) base;
     uint64_t done, all;
@@ -338,7 +338,7 @@ static double progress(struct event_source *base)
     return all > 0 ? (double) done / (double) all : 1.0;
 }
 
-static void destroy(struct event_source *base)
+static void step_events_destroy(struct event_source *base)
 {
     struct stepfile_source *source = (struct stepfile_source *) base;
     step_records_destroy(source->records);
@@ -354,13 +354,13 @@ static void destroy(struct event_source *base)
 }
 
 static const struct event_source_operations operations = {
-    .read = read_events,
+    .read = step_events_read,
     .inventory = inventory,
     .facts = facts,
     .phases = phases,
     .layouts = layouts,
-    .progress = progress,
-    .destroy = destroy,
+    .progress = step_events_progress,
+    .destroy = step_events_destroy,
 };
 
 /* Returns whether there are records that are not events, which only copying preserves. */
@@ -385,7 +385,7 @@ static enum trace_content content_of(const struct stepfile_source *source)
 }
 
 /* Finds the trace's records, and selects those needed. */
-static enum step_status choose(struct stepfile_source *source, struct step_error *error)
+static enum step_status step_events_choose(struct stepfile_source *source, struct step_error *error)
 {
     const struct event_selection *selected = &source->base.filter.selected;
     source->needs_objects = source->base.keep_live || follows_objects(selected);
@@ -414,11 +414,13 @@ static enum step_status choose(struct stepfile_source *source, struct step_error
 }
 
 /* Positions before the first event. */
-static enum step_status start(struct stepfile_source *source, struct step_error *error)
+static enum step_status step_events_start(struct stepfile_source *source, struct step_error *error)
 {
-    const struct step_records_rules rules = {
-        .user = source, .wanted = wanted_of, .front = take_front, .waits = must_wait};
-    enum step_status status = choose(source, error);
+    const struct step_records_rules rules = {.user = source,
+                                             .wanted = step_events_wanted_of,
+                                             .front = step_events_take_front,
+                                             .waits = step_events_must_wait};
+    enum step_status status = step_events_choose(source, error);
     if (status != STEP_STATUS_OK)
         return status;
     source->base.about.format = "step";
@@ -446,9 +448,9 @@ enum step_status stepfile_event_source_create(const char *path, struct step_read
     }
     source->reader = reader;
     event_source_init(&source->base, &operations, path, selected);
-    enum step_status status = start(source, error);
+    enum step_status status = step_events_start(source, error);
     if (status != STEP_STATUS_OK) {
-        destroy(&source->base);
+        step_events_destroy(&source->base);
         return status;
     }
     *out = &source->base;

@@ -63,7 +63,7 @@ static void freed_blocks_remove(struct freed_blocks *blocks, uint32_t entry)
     object_table_take(&blocks->addresses, live_address_key(block->address), &gone);
 }
 
-static bool make_room(struct freed_blocks *blocks)
+static bool address_model_make_room(struct freed_blocks *blocks)
 {
     uint32_t wanted = blocks->capacity * 2 + 256;
     if (blocks->next < blocks->capacity)
@@ -85,7 +85,7 @@ static bool freed_blocks_add(struct freed_blocks *blocks, uint32_t bin, uint64_t
 {
     uint32_t known = freed_blocks_find(blocks, address);
     uint32_t entry = blocks->next;
-    if (!make_room(blocks))
+    if (!address_model_make_room(blocks))
         return false;
     if (known != FREED_NONE)
         freed_blocks_remove(blocks, known);
@@ -167,24 +167,24 @@ static uint64_t chunk_of(uint64_t size)
     return size <= 24 ? 32 : (size + 8 + 15) & ~UINT64_C(15);
 }
 
-static uint32_t hash_of(uint64_t a, uint64_t b, unsigned bits)
+static uint32_t address_model_hash_of(uint64_t a, uint64_t b, unsigned bits)
 {
     return (uint32_t) (step_hash(a ^ b * UINT64_C(0xff51afd7ed558ccd)) >> (64 - bits));
 }
 
 static uint32_t bin_of(const struct hatf_record *record, uint64_t size)
 {
-    return hash_of(chunk_of(size), record->thread + (record->heap << 20), BIN_BITS);
+    return address_model_hash_of(chunk_of(size), record->thread + (record->heap << 20), BIN_BITS);
 }
 
 static uint64_t *gap_of(struct address_model *model)
 {
-    return &model->gaps[hash_of(model->fresh_chunk, 0, GAP_BITS)];
+    return &model->gaps[address_model_hash_of(model->fresh_chunk, 0, GAP_BITS)];
 }
 
 static uint64_t expected_of(const struct address_model *model)
 {
-    uint64_t gap = model->gaps[hash_of(model->fresh_chunk, 0, GAP_BITS)];
+    uint64_t gap = model->gaps[address_model_hash_of(model->fresh_chunk, 0, GAP_BITS)];
     return model->fresh + (gap != 0 ? gap : model->fresh_chunk);
 }
 
@@ -282,7 +282,7 @@ static bool find_address(const struct address_model *model, const struct hatf_re
 
 /* ---- updating the model ---- */
 
-static bool add_object(struct address_model *model, const struct hatf_record *record)
+static bool address_model_add_object(struct address_model *model, const struct hatf_record *record)
 {
     struct live_object old;
     uint64_t key = live_address_key(record->address);
@@ -311,7 +311,8 @@ static void take_freed(struct address_model *model, uint32_t bin, uint32_t entry
 }
 
 /* Removes the address from the free blocks, or moves the end of fresh memory behind it. */
-static bool settle(struct address_model *model, const struct hatf_record *record, uint64_t rank)
+static bool address_model_settle(struct address_model *model, const struct hatf_record *record,
+                                 uint64_t rank)
 {
     uint32_t entry = freed_blocks_find(&model->freed, record->address);
     if (entry != FREED_NONE)
@@ -323,7 +324,7 @@ static bool settle(struct address_model *model, const struct hatf_record *record
         model->fresh = record->address;
         model->fresh_chunk = chunk_of(record->size);
     }
-    return add_object(model, record);
+    return address_model_add_object(model, record);
 }
 
 /* Returns false if out of memory. */
@@ -337,8 +338,8 @@ static bool end_object(struct address_model *model, const struct hatf_record *re
     return freed_blocks_add(&model->freed, bin_of(record, object->size), record->address);
 }
 
-static bool resize(struct address_model *model, const struct hatf_record *record,
-                   struct live_object *object)
+static bool address_model_resize(struct address_model *model, const struct hatf_record *record,
+                                 struct live_object *object)
 {
     object->size = record->size;
     return object_table_put(&model->objects, object);
@@ -352,7 +353,7 @@ enum address_answer address_model_note(struct address_model *model,
     switch (record->tag) {
     case HATF_ALLOC:
         model->has_hint = false;
-        return add_object(model, record) ? HEAP_PLAIN : HEAP_NO_MEMORY;
+        return address_model_add_object(model, record) ? HEAP_PLAIN : HEAP_NO_MEMORY;
     case HATF_FREE:
         return !object_table_take(&model->objects, key, &object) ||
                        end_object(model, record, &object)
@@ -360,7 +361,8 @@ enum address_answer address_model_note(struct address_model *model,
                    : HEAP_NO_MEMORY;
     case HATF_REALLOC_NO_ALLOC:
         if (record->new_address == record->address &&
-            object_table_find(&model->objects, key, &object) && !resize(model, record, &object))
+            object_table_find(&model->objects, key, &object) &&
+            !address_model_resize(model, record, &object))
             return HEAP_NO_MEMORY;
         return HEAP_PLAIN;
     default:
@@ -383,7 +385,7 @@ static enum address_answer place_alloc(struct address_model *model,
         return address_model_note(model, record);
     out->rank = !model->has_hint ? rank : record->address == model->hint ? 0 : rank + 1;
     model->has_hint = false;
-    return settle(model, record, rank) ? HEAP_PLACED : HEAP_NO_MEMORY;
+    return address_model_settle(model, record, rank) ? HEAP_PLACED : HEAP_NO_MEMORY;
 }
 
 static enum address_answer place_free(struct address_model *model, const struct hatf_record *record,
@@ -409,7 +411,7 @@ static enum address_answer place_realloc(struct address_model *model,
     if (record->tag == HATF_REALLOC_NO_ALLOC) {
         if (record->new_address != record->address)
             return address_model_note(model, record);
-        return resize(model, record, &object) ? HEAP_PLACED : HEAP_NO_MEMORY;
+        return address_model_resize(model, record, &object) ? HEAP_PLACED : HEAP_NO_MEMORY;
     }
     if (record->tag == HATF_REALLOC_FREE)
         return record->new_address == 0 ? HEAP_PLACED : address_model_note(model, record);
@@ -468,7 +470,7 @@ static enum address_answer find_alloc(struct address_model *model, uint64_t code
             return HEAP_IMPOSSIBLE;
     }
     model->has_hint = false;
-    return settle(model, record, rank) ? HEAP_PLACED : HEAP_NO_MEMORY;
+    return address_model_settle(model, record, rank) ? HEAP_PLACED : HEAP_NO_MEMORY;
 }
 
 static enum address_answer find_free(struct address_model *model, uint64_t age,
@@ -492,7 +494,7 @@ static enum address_answer find_realloc(struct address_model *model,
         return HEAP_IMPOSSIBLE;
     if (record->tag == HATF_REALLOC_NO_ALLOC) {
         record->new_address = record->address;
-        return resize(model, record, &object) ? HEAP_PLACED : HEAP_NO_MEMORY;
+        return address_model_resize(model, record, &object) ? HEAP_PLACED : HEAP_NO_MEMORY;
     }
     if (record->tag == HATF_REALLOC_FREE)
         return HEAP_PLACED;

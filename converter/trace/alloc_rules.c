@@ -59,7 +59,7 @@ void alloc_rules_breach(struct alloc_rules *rules, enum alloc_rule rule, const c
 /* ---- tables ---- */
 
 /* Key 0 means "none" in an object_table, and UINT64_MAX + 1 would become 0. */
-static uint64_t key_of(uint64_t id)
+static uint64_t alloc_rules_key_of(uint64_t id)
 {
     return id == UINT64_MAX ? UINT64_MAX : id + 1;
 }
@@ -68,7 +68,7 @@ static struct known_thread *add_thread(struct alloc_rules *rules, uint64_t id)
 {
     if (!STEP_MAKE_ROOM(rules->threads, rules->thread_capacity, rules->thread_count + 1))
         return NULL;
-    struct live_object place = {.object = key_of(id), .value = rules->thread_count};
+    struct live_object place = {.object = alloc_rules_key_of(id), .value = rules->thread_count};
     if (!object_table_put(&rules->thread_places, &place))
         return NULL;
     rules->threads[rules->thread_count] = (struct known_thread){.id = id};
@@ -76,10 +76,11 @@ static struct known_thread *add_thread(struct alloc_rules *rules, uint64_t id)
 }
 
 /* Returns NULL if out of memory. */
-static struct known_thread *thread_of(struct alloc_rules *rules, uint64_t id, bool *is_new)
+static struct known_thread *alloc_rules_thread_of(struct alloc_rules *rules, uint64_t id,
+                                                  bool *is_new)
 {
     struct live_object place;
-    *is_new = !object_table_find(&rules->thread_places, key_of(id), &place);
+    *is_new = !object_table_find(&rules->thread_places, alloc_rules_key_of(id), &place);
     return *is_new ? add_thread(rules, id) : &rules->threads[place.value];
 }
 
@@ -155,10 +156,10 @@ static void follow_realloc(struct alloc_rules *rules, struct known_thread *threa
         await_own_records(thread, record);
 }
 
-static bool take_thread(struct alloc_rules *rules, const struct hatf_record *record)
+static bool alloc_rules_take_thread(struct alloc_rules *rules, const struct hatf_record *record)
 {
     bool is_new;
-    struct known_thread *thread = thread_of(rules, record->thread, &is_new);
+    struct known_thread *thread = alloc_rules_thread_of(rules, record->thread, &is_new);
     if (thread == NULL)
         return false;
     if (record->tag == HATF_CREATE_THREAD)
@@ -174,9 +175,9 @@ static bool take_thread(struct alloc_rules *rules, const struct hatf_record *rec
 /* ---- heaps ---- */
 
 /* Heap 0 always exists. */
-static bool take_heap(struct alloc_rules *rules, const struct hatf_record *record)
+static bool alloc_rules_take_heap(struct alloc_rules *rules, const struct hatf_record *record)
 {
-    struct live_object heap = {.object = key_of(record->heap)};
+    struct live_object heap = {.object = alloc_rules_key_of(record->heap)};
     if (record->heap == 0 || !hatf_tag_has(record->tag, HATF_HEAP))
         return true;
     bool is_known = object_table_find(&rules->heaps, heap.object, &heap);
@@ -213,7 +214,7 @@ static void take_time(struct alloc_rules *rules, const struct hatf_record *recor
     rules->last_time = record->time;
 }
 
-static void take_range(struct alloc_rules *rules, const struct hatf_record *record)
+static void alloc_rules_take_range(struct alloc_rules *rules, const struct hatf_record *record)
 {
     bool is_alloc = record->tag == HATF_ALLOC;
     uint64_t address = is_alloc ? record->address : record->new_address;
@@ -232,8 +233,8 @@ bool alloc_rules_put(struct alloc_rules *rules, const struct hatf_record *record
         rules->names_threads = record->tag == HATF_CREATE_THREAD;
     rules->has_records = true;
     take_time(rules, record);
-    take_range(rules, record);
-    return take_thread(rules, record) && take_heap(rules, record);
+    alloc_rules_take_range(rules, record);
+    return alloc_rules_take_thread(rules, record) && alloc_rules_take_heap(rules, record);
 }
 
 void alloc_rules_finish(struct alloc_rules *rules)

@@ -46,8 +46,8 @@ struct allocs_event_source {
     bool ended;
 };
 
-static struct trace_event *add(struct allocs_event_source *source, enum step_text_kind kind,
-                               uint64_t time_ns)
+static struct trace_event *as_events_add(struct allocs_event_source *source,
+                                         enum step_text_kind kind, uint64_t time_ns)
 {
     struct trace_event *event = &source->pending[source->count++];
     *event = (struct trace_event){.kind = (uint8_t) kind, .time_ns = time_ns};
@@ -56,27 +56,27 @@ static struct trace_event *add(struct allocs_event_source *source, enum step_tex
 }
 
 /* Returns the thread's id in the names; adds the thread at its first use. */
-static uint32_t thread_of(struct allocs_event_source *source, uint64_t number, uint64_t time_ns,
-                          bool report_line)
+static uint32_t as_events_thread_of(struct allocs_event_source *source, uint64_t number,
+                                    uint64_t time_ns, bool report_line)
 {
     bool is_new;
     if (number == 0)
         return 0;
     uint32_t id = trace_names_thread(&source->base.names, &source->threads, number, &is_new);
     if (id != 0 && is_new && report_line)
-        add(source, EVENT_THREAD_BEGIN, time_ns)->thread_id = id;
+        as_events_add(source, EVENT_THREAD_BEGIN, time_ns)->thread_id = id;
     return id;
 }
 
-static uint32_t class_of(struct allocs_event_source *source, struct step_bytes name,
-                         uint64_t time_ns)
+static uint32_t as_events_class_of(struct allocs_event_source *source, struct step_bytes name,
+                                   uint64_t time_ns)
 {
     bool is_new;
     if (name.length == 0 || source->classes.count > CLASSES_MAX)
         name = step_text("malloc");
     uint32_t id = trace_names_class(&source->base.names, &source->classes, name, &is_new);
     if (id != 0 && is_new)
-        add(source, EVENT_CLASS_LOAD, time_ns)->class_id = id;
+        as_events_add(source, EVENT_CLASS_LOAD, time_ns)->class_id = id;
     return id;
 }
 
@@ -101,14 +101,14 @@ static bool read_call(struct allocs_event_source *source, const struct hatf_reco
     else if ((out->frame = recorded_calls_frame(&source->calls, &source->base.names, stack)) == 0)
         return false;
     out->is_existing = recorded_call_take_existing(&call);
-    out->class_id = class_of(source, call, record->time);
+    out->class_id = as_events_class_of(source, call, record->time);
     return out->class_id != 0;
 }
 
 /* Caches the results for empty and for numbered attributes.  Returns NULL if out of memory. */
-static const struct described_call *describe(struct allocs_event_source *source,
-                                             const struct hatf_record *record,
-                                             struct described_call *room)
+static const struct described_call *as_events_describe(struct allocs_event_source *source,
+                                                       const struct hatf_record *record,
+                                                       struct described_call *room)
 {
     bool is_plain = record->attributes.length == 0;
     uint64_t number = is_plain ? 0 : source->records->attributes_number;
@@ -120,14 +120,15 @@ static const struct described_call *describe(struct allocs_event_source *source,
                                                                                    : NULL;
 }
 
-static bool add_object(struct allocs_event_source *source, const struct hatf_record *record,
-                       uint64_t address, uint32_t thread)
+static bool as_events_add_object(struct allocs_event_source *source,
+                                 const struct hatf_record *record, uint64_t address,
+                                 uint32_t thread)
 {
     struct described_call room = {0, 0, false};
-    const struct described_call *call = describe(source, record, &room);
+    const struct described_call *call = as_events_describe(source, record, &room);
     if (call == NULL)
         return false;
-    struct trace_event *event = add(source, EVENT_OBJECT_ALLOC, record->time);
+    struct trace_event *event = as_events_add(source, EVENT_OBJECT_ALLOC, record->time);
     event->object = ++source->object_count;
     event->size = record->size;
     event->class_id = call->class_id;
@@ -146,36 +147,36 @@ static bool end_object(struct allocs_event_source *source, const struct hatf_rec
         note_unknown(source, record);
         return false;
     }
-    struct trace_event *event = add(source, EVENT_OBJECT_FREE, record->time);
+    struct trace_event *event = as_events_add(source, EVENT_OBJECT_FREE, record->time);
     event->object = object.value;
     event->class_id = object.class_id;
     return true;
 }
 
 /* Returns false if out of memory. */
-static bool take(struct allocs_event_source *source, const struct hatf_record *record)
+static bool as_events_take(struct allocs_event_source *source, const struct hatf_record *record)
 {
     bool begins = record->tag == HATF_CREATE_THREAD;
     if (record->tag == HATF_COMMENT)
         return true;
-    uint32_t thread = thread_of(source, record->thread, record->time, true);
+    uint32_t thread = as_events_thread_of(source, record->thread, record->time, true);
     bool reported = source->count > 0;
     if (thread == 0 && record->thread != 0)
         return false;
     switch (record->tag) {
     case HATF_ALLOC:
-        return add_object(source, record, record->address, thread);
+        return as_events_add_object(source, record, record->address, thread);
     case HATF_FREE:
         end_object(source, record);
         return true;
     case HATF_REALLOC_NO_ALLOC:
         return record->new_address == 0 || !end_object(source, record) ||
-               add_object(source, record, record->new_address, thread);
+               as_events_add_object(source, record, record->new_address, thread);
     case HATF_CREATE_THREAD:
     case HATF_DESTROY_THREAD:
         if (!begins || !reported)
-            add(source, begins ? EVENT_THREAD_BEGIN : EVENT_THREAD_END, record->time)->thread_id =
-                thread;
+            as_events_add(source, begins ? EVENT_THREAD_BEGIN : EVENT_THREAD_END, record->time)
+                ->thread_id = thread;
         return true;
     default:
         return true;
@@ -183,7 +184,8 @@ static bool take(struct allocs_event_source *source, const struct hatf_record *r
 }
 
 /* Produces the next events.  Returns END after the last. */
-static enum step_status advance(struct allocs_event_source *source, struct step_error *error)
+static enum step_status as_events_advance(struct allocs_event_source *source,
+                                          struct step_error *error)
 {
     struct hatf_record record;
     source->at = source->count = 0;
@@ -197,26 +199,27 @@ static enum step_status advance(struct allocs_event_source *source, struct step_
     if (!source->begun) {
         uint64_t first_ns = status == STEP_STATUS_OK ? record.time : 0;
         source->begun = true;
-        add(source, EVENT_VM_START, first_ns);
-        add(source, EVENT_VM_INIT, first_ns);
+        as_events_add(source, EVENT_VM_START, first_ns);
+        as_events_add(source, EVENT_VM_INIT, first_ns);
     }
     if (status == STEP_STATUS_END) {
         source->ended = true;
-        add(source, EVENT_VM_DEATH, source->last_ns);
+        as_events_add(source, EVENT_VM_DEATH, source->last_ns);
         return STEP_STATUS_OK;
     }
-    return take(source, &record) ? STEP_STATUS_OK : step_no_memory(error, source->base.path);
+    return as_events_take(source, &record) ? STEP_STATUS_OK
+                                           : step_no_memory(error, source->base.path);
 }
 
-static enum step_status read_events(struct event_source *base, struct trace_event *events,
-                                    size_t capacity, size_t *count, struct step_error *error)
+static enum step_status as_events_read(struct event_source *base, struct trace_event *events,
+                                       size_t capacity, size_t *count, struct step_error *error)
 {
     struct allocs_event_source *source = (struct allocs_event_source *) base;
     size_t filled = 0;
     enum step_status status = STEP_STATUS_OK;
     while (filled < capacity && status == STEP_STATUS_OK) {
         if (source->at == source->count) {
-            status = advance(source, error);
+            status = as_events_advance(source, error);
             continue;
         }
         events[filled] = source->pending[source->at++];
@@ -228,13 +231,13 @@ static enum step_status read_events(struct event_source *base, struct trace_even
     return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
 }
 
-static double progress(struct event_source *base)
+static double as_events_progress(struct event_source *base)
 {
     struct allocs_event_source *source = (struct allocs_event_source *) base;
     return source->records->operations->progress(source->records);
 }
 
-static void destroy(struct event_source *base)
+static void as_events_destroy(struct event_source *base)
 {
     struct allocs_event_source *source = (struct allocs_event_source *) base;
     alloc_source_destroy(source->records);
@@ -248,9 +251,9 @@ static void destroy(struct event_source *base)
 }
 
 static const struct event_source_operations operations = {
-    .read = read_events,
-    .progress = progress,
-    .destroy = destroy,
+    .read = as_events_read,
+    .progress = as_events_progress,
+    .destroy = as_events_destroy,
 };
 
 enum step_status record_trace_source_create(struct alloc_source *records,
@@ -273,15 +276,15 @@ enum step_status record_trace_source_create(struct alloc_source *records,
 
 uint32_t record_trace_source_thread(struct event_source *base, uint64_t number)
 {
-    return thread_of((struct allocs_event_source *) base, number, 0, false);
+    return as_events_thread_of((struct allocs_event_source *) base, number, 0, false);
 }
 
 uint32_t record_trace_source_class(struct event_source *base, const char *call)
 {
     struct allocs_event_source *source = (struct allocs_event_source *) base;
     size_t count = source->count;
-    uint32_t id = class_of(source, (struct step_bytes){(const uint8_t *) call, strlen(call)},
-                           source->last_ns);
+    uint32_t id = as_events_class_of(
+        source, (struct step_bytes){(const uint8_t *) call, strlen(call)}, source->last_ns);
     source->count = count; /* emit no event for the class */
     return id;
 }

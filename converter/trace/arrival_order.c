@@ -46,7 +46,7 @@ struct arrival_order {
 /* ---- one address ---- */
 
 /* Returns the state of an address, zeroed if it is new; NULL if out of memory. */
-static struct place *place_of(struct arrival_order *order, uint64_t address)
+static struct place *arrival_order_place_of(struct arrival_order *order, uint64_t address)
 {
     uint64_t key = live_address_key(address);
     struct live_object found;
@@ -61,8 +61,9 @@ static struct place *place_of(struct arrival_order *order, uint64_t address)
     return &order->places[order->count++];
 }
 
-static struct hatf_record *give(struct arrival_order *order, const struct hatf_record *record,
-                                enum hatf_tag tag, uint64_t object)
+static struct hatf_record *arrival_order_give(struct arrival_order *order,
+                                              const struct hatf_record *record, enum hatf_tag tag,
+                                              uint64_t object)
 {
     struct hatf_record *given = &order->pending[order->filled++];
     *given = *record;
@@ -74,13 +75,13 @@ static struct hatf_record *give(struct arrival_order *order, const struct hatf_r
 static void give_free(struct arrival_order *order, const struct hatf_record *record,
                       uint64_t object)
 {
-    struct hatf_record *given = give(order, record, HATF_FREE, object);
+    struct hatf_record *given = arrival_order_give(order, record, HATF_FREE, object);
     given->attributes = (struct step_bytes){NULL, 0};
     given->size = 0;
 }
 
-static void put_alloc(struct arrival_order *order, const struct hatf_record *record,
-                      struct place *place)
+static void arrival_order_put_alloc(struct arrival_order *order, const struct hatf_record *record,
+                                    struct place *place)
 {
     bool is_late = record->time < place->time || (record->time == place->time && place->early > 0);
     if (!is_late && place->lives) {
@@ -88,7 +89,7 @@ static void put_alloc(struct arrival_order *order, const struct hatf_record *rec
         place->owed++;
     }
     uint64_t object = ++order->objects;
-    give(order, record, HATF_ALLOC, object);
+    arrival_order_give(order, record, HATF_ALLOC, object);
     if (!is_late) {
         place->object = object;
         place->time = record->time;
@@ -102,8 +103,8 @@ static void put_alloc(struct arrival_order *order, const struct hatf_record *rec
         place->owed++;
 }
 
-static void put_free(struct arrival_order *order, const struct hatf_record *record,
-                     struct place *place)
+static void arrival_order_put_free(struct arrival_order *order, const struct hatf_record *record,
+                                   struct place *place)
 {
     bool is_newest =
         record->time > place->time || (record->time == place->time && place->owed == 0);
@@ -134,7 +135,7 @@ static void put_in_place(struct arrival_order *order, const struct hatf_record *
     if (!is_late && place->lives)
         give_free(order, record, place->object);
     uint64_t object = ++order->objects;
-    give(order, record, HATF_ALLOC, object);
+    arrival_order_give(order, record, HATF_ALLOC, object);
     if (is_late) {
         give_free(order, record, object);
         place->early -= place->early > 0;
@@ -145,7 +146,7 @@ static void put_in_place(struct arrival_order *order, const struct hatf_record *
     place->lives = true;
 }
 
-static bool take(struct arrival_order *order, const struct hatf_record *record)
+static bool arrival_order_take(struct arrival_order *order, const struct hatf_record *record)
 {
     bool moves_nothing = record->tag == HATF_REALLOC_NO_ALLOC && record->new_address == 0;
     order->at = order->filled = 0;
@@ -156,13 +157,13 @@ static bool take(struct arrival_order *order, const struct hatf_record *record)
         order->pending[order->filled++] = *record;
         return true;
     }
-    struct place *place = place_of(order, record->address);
+    struct place *place = arrival_order_place_of(order, record->address);
     if (place == NULL)
         return false;
     if (record->tag == HATF_ALLOC)
-        put_alloc(order, record, place);
+        arrival_order_put_alloc(order, record, place);
     else if (record->tag == HATF_FREE)
-        put_free(order, record, place);
+        arrival_order_put_free(order, record, place);
     else
         put_in_place(order, record, place);
     return true;
@@ -173,11 +174,11 @@ static bool take(struct arrival_order *order, const struct hatf_record *record)
 bool arrival_order_free(struct alloc_source *base, const struct hatf_record *record)
 {
     struct arrival_order *order = (struct arrival_order *) base;
-    struct place *place = place_of(order, record->address);
+    struct place *place = arrival_order_place_of(order, record->address);
     size_t before = order->filled;
     if (place == NULL)
         return false;
-    put_free(order, record, place);
+    arrival_order_put_free(order, record, place);
     if (place->time == record->time)
         place->is_resized = record->tag == HATF_REALLOC_NO_ALLOC;
     if (order->filled == before)
@@ -244,8 +245,8 @@ static void give_death(struct arrival_order *order, struct hatf_record *record)
         order->death_at = order->death_count = 0;
 }
 
-static enum step_status next(struct alloc_source *base, struct hatf_record *record,
-                             struct step_error *error)
+static enum step_status arrival_order_next(struct alloc_source *base, struct hatf_record *record,
+                                           struct step_error *error)
 {
     struct arrival_order *order = (struct arrival_order *) base;
     struct hatf_record from;
@@ -258,20 +259,20 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
         if (status != STEP_STATUS_OK)
             return status;
         base->attributes_number = order->records->attributes_number;
-        if (!take(order, &from))
+        if (!arrival_order_take(order, &from))
             return no_memory(error);
     }
     *record = order->pending[order->at++];
     return STEP_STATUS_OK;
 }
 
-static double progress(struct alloc_source *base)
+static double arrival_order_progress(struct alloc_source *base)
 {
     struct arrival_order *order = (struct arrival_order *) base;
     return order->records->operations->progress(order->records);
 }
 
-static void destroy(struct alloc_source *base)
+static void arrival_order_destroy(struct alloc_source *base)
 {
     struct arrival_order *order = (struct arrival_order *) base;
     alloc_source_destroy(order->records);
@@ -282,9 +283,9 @@ static void destroy(struct alloc_source *base)
 }
 
 static const struct alloc_source_operations operations = {
-    .next = next,
-    .progress = progress,
-    .destroy = destroy,
+    .next = arrival_order_next,
+    .progress = arrival_order_progress,
+    .destroy = arrival_order_destroy,
 };
 
 enum step_status arrival_order_create(struct alloc_source *records, struct alloc_source **out,

@@ -35,7 +35,7 @@ static enum step_status open_call(struct call_events *calls, struct call_stack *
 }
 
 /* Passes on the calls that are open at the start of the slice, outermost first. */
-static enum step_status begin(struct call_events *calls, struct step_error *error)
+static enum step_status call_events_begin(struct call_events *calls, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
     calls->has_begun = true;
@@ -49,8 +49,8 @@ static enum step_status begin(struct call_events *calls, struct step_error *erro
     return status;
 }
 
-static enum step_status enter(struct call_events *calls, const struct trace_event *event,
-                              struct step_error *error)
+static enum step_status call_events_enter(struct call_events *calls,
+                                          const struct trace_event *event, struct step_error *error)
 {
     struct call_stack *stack = id_table_get(&calls->threads, event->thread_id);
     const struct call_frame frame = {.method_id = event->method_id, .entered_ns = event->time_ns};
@@ -92,13 +92,13 @@ enum step_status call_events_put(struct call_events *calls, const struct trace_e
 {
     enum step_status status = STEP_STATUS_OK;
     if (!calls->has_begun && event->time_ns >= calls->from_ns)
-        status = begin(calls, error);
+        status = call_events_begin(calls, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (event->time_ns > calls->last_ns)
         calls->last_ns = event->time_ns;
     if (event->kind == EVENT_METHOD_ENTRY)
-        return enter(calls, event, error);
+        return call_events_enter(calls, event, error);
     if (event->kind != EVENT_METHOD_EXIT && event->kind != EVENT_METHOD_POP)
         return STEP_STATUS_OK;
     const struct call_stack *stack = id_table_find(&calls->threads, event->thread_id);

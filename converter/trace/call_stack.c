@@ -13,7 +13,8 @@ struct call_place {
 };
 
 /* Returns false if the method was never on this stack. */
-static bool find_place(const struct call_stack *stack, uint32_t method_id, uint32_t *place)
+static bool call_stack_find_place(const struct call_stack *stack, uint32_t method_id,
+                                  uint32_t *place)
 {
     STEP_INDEX_EACH (&stack->index, step_hash_half(method_id), *place)
         if (stack->places[*place].method_id == method_id)
@@ -37,7 +38,7 @@ bool call_stack_push(struct call_stack *stack, const struct call_frame *frame)
     uint32_t place;
     if (stack->depth >= UINT32_MAX / 2 ||
         !STEP_MAKE_ROOM(stack->frames, stack->capacity, stack->depth + 1) ||
-        (!find_place(stack, frame->method_id, &place) &&
+        (!call_stack_find_place(stack, frame->method_id, &place) &&
          !add_place(stack, frame->method_id, &place)))
         return false;
     struct call_frame *pushed = &stack->frames[stack->depth++];
@@ -51,7 +52,7 @@ bool call_stack_push(struct call_stack *stack, const struct call_frame *frame)
 size_t call_stack_find(const struct call_stack *stack, uint32_t method_id)
 {
     uint32_t place;
-    return find_place(stack, method_id, &place) ? stack->places[place].depth : 0;
+    return call_stack_find_place(stack, method_id, &place) ? stack->places[place].depth : 0;
 }
 
 const struct call_frame *call_stack_pop(struct call_stack *stack)

@@ -28,7 +28,8 @@ static bool has_same_name(const struct named *a, const struct named *b)
     return utf8_order(a->class->name, b->class->name) == 0;
 }
 
-static void add(struct class_twins *twins, const struct named *one, bool has_same_loader)
+static void class_twins_add(struct class_twins *twins, const struct named *one,
+                            bool has_same_loader)
 {
     const struct step_bytes *name = &one->class->name;
     size_t size = name->length + 64;
@@ -72,7 +73,7 @@ void class_twins_find(struct class_twins *twins, const struct trace_names *names
         bool is_twin = i > 0 && is_twin_of(&all[i], &all[i - 1], &has_same_loader);
         is_twin |= i + 1 < count && is_twin_of(&all[i], &all[i + 1], &has_same_loader);
         if (is_twin)
-            add(twins, &all[i], has_same_loader);
+            class_twins_add(twins, &all[i], has_same_loader);
     }
     free(all);
 }

@@ -31,7 +31,7 @@ static void sift_up(struct collection_clock *clock, size_t at)
     clock->heap[at] = moved;
 }
 
-static void sift_down(struct collection_clock *clock)
+static void gc_clock_sift_down(struct collection_clock *clock)
 {
     uint64_t moved = clock->heap[0];
     size_t at = 0, child;
@@ -46,7 +46,7 @@ static void sift_down(struct collection_clock *clock)
     clock->heap[at] = moved;
 }
 
-static bool grow(struct collection_clock *clock)
+static bool gc_clock_grow(struct collection_clock *clock)
 {
     size_t coming = clock->capacity, heap = clock->capacity, need = clock->place_count + 1;
     if (!STEP_MAKE_ROOM(clock->coming, coming, need) || !STEP_MAKE_ROOM(clock->heap, heap, need))
@@ -62,7 +62,7 @@ static bool add_coming(struct collection_clock *clock, uint64_t time, size_t *pl
         *place = clock->free_place - 1;
         clock->free_place = (size_t) clock->coming[*place].number;
     } else {
-        if (clock->place_count == clock->capacity && !grow(clock))
+        if (clock->place_count == clock->capacity && !gc_clock_grow(clock))
             return false;
         *place = clock->place_count++;
     }
@@ -89,13 +89,13 @@ static struct collection take_first(struct collection_clock *clock)
     clock->free_place = place + 1;
     clock->heap[0] = clock->heap[--clock->count];
     if (clock->count > 0)
-        sift_down(clock);
+        gc_clock_sift_down(clock);
     return first;
 }
 
 /* ---- finished collections ---- */
 
-static void end(struct collection_clock *clock, struct collection *over)
+static void gc_clock_end(struct collection_clock *clock, struct collection *over)
 {
     clock->last.number = ++clock->ended;
     clock->is_under_way = false;
@@ -111,7 +111,7 @@ static void end_first(struct collection_clock *clock, struct collection *over)
         clock->last.objects += same.objects;
         clock->last.bytes += same.bytes;
     }
-    end(clock, over);
+    gc_clock_end(clock, over);
 }
 
 bool collection_clock_next(struct collection_clock *clock, uint64_t time, struct collection *over)
@@ -119,7 +119,7 @@ bool collection_clock_next(struct collection_clock *clock, uint64_t time, struct
     if (clock->is_under_way) {
         if (time == clock->last.time)
             return false;
-        end(clock, over);
+        gc_clock_end(clock, over);
         return true;
     }
     if (clock->count == 0 || time_at(clock, 0) >= time)
@@ -131,7 +131,7 @@ bool collection_clock_next(struct collection_clock *clock, uint64_t time, struct
 bool collection_clock_finish(struct collection_clock *clock, struct collection *over)
 {
     if (clock->is_under_way)
-        end(clock, over);
+        gc_clock_end(clock, over);
     else if (clock->count > 0)
         end_first(clock, over);
     else

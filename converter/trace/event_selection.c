@@ -20,14 +20,14 @@ bool event_selection_is_all(const struct event_selection *selected)
            selected->threads.count == 0 && !event_selection_is_of_objects(selected);
 }
 
-static bool is_number(const char *text)
+static bool event_selection_is_number(const char *text)
 {
     return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
 bool event_selection_one_thread(const struct event_selection *selected, uint64_t *number)
 {
-    if (selected->threads.count != 1 || !is_number(selected->threads.items[0]))
+    if (selected->threads.count != 1 || !event_selection_is_number(selected->threads.items[0]))
         return false;
     *number = strtoull(selected->threads.items[0], NULL, 10);
     return true;

@@ -121,7 +121,7 @@ static bool place(struct event_records *records, const struct trace_event *event
 }
 
 /* Returns the address of a dead object and releases it; its id if it is unknown. */
-static uint64_t place_of(struct event_records *records, uint64_t object)
+static uint64_t as_allocs_place_of(struct event_records *records, uint64_t object)
 {
     struct live_object old;
     if (records->options.addresses == ADDRESSES_ID ||
@@ -161,7 +161,7 @@ static enum step_status event_records_take(struct event_records *records,
         break;
     case EVENT_OBJECT_FREE:
         record->tag = HATF_FREE;
-        record->address = place_of(records, event->object);
+        record->address = as_allocs_place_of(records, event->object);
         break;
     case EVENT_THREAD_BEGIN:
         record->tag = HATF_CREATE_THREAD;
@@ -192,8 +192,8 @@ struct event_alloc_source {
     struct trace_event batch[BATCH];
 };
 
-static enum step_status next(struct alloc_source *base, struct hatf_record *record,
-                             struct step_error *error)
+static enum step_status as_allocs_next(struct alloc_source *base, struct hatf_record *record,
+                                       struct step_error *error)
 {
     struct event_alloc_source *source = (struct event_alloc_source *) base;
     enum step_status status = STEP_STATUS_END;
@@ -212,7 +212,7 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
     return status;
 }
 
-static double progress(struct alloc_source *base)
+static double as_allocs_progress(struct alloc_source *base)
 {
     struct event_alloc_source *source = (struct event_alloc_source *) base;
     struct event_source *events = source->events;
@@ -228,8 +228,8 @@ static void destroy_source(struct alloc_source *base)
 }
 
 static const struct alloc_source_operations source_operations = {
-    .next = next,
-    .progress = progress,
+    .next = as_allocs_next,
+    .progress = as_allocs_progress,
     .destroy = destroy_source,
 };
 
@@ -274,8 +274,8 @@ void record_omit(struct hatf_record *record, unsigned omitted)
         record->attributes.length = 0;
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
-                            struct step_error *error)
+static enum step_status as_allocs_put(struct trace_sink *base, const struct trace_event *events,
+                                      size_t count, struct step_error *error)
 {
     struct events_as_allocs_sink *sink = (struct events_as_allocs_sink *) base;
     enum step_status status = STEP_STATUS_OK;
@@ -295,7 +295,7 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
     return status;
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status as_allocs_close(struct trace_sink *base, struct step_error *error)
 {
     struct events_as_allocs_sink *sink = (struct events_as_allocs_sink *) base;
     return trace_sink_close(sink->records, error);
@@ -308,8 +308,8 @@ static void reset_sink(struct trace_sink *base)
     event_records_reset(&sink->events);
 }
 
-static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
-                                  struct step_error *error)
+static enum step_status as_allocs_open(struct trace_sink *base, const struct format_output *to,
+                                       struct step_error *error)
 {
     struct events_as_allocs_sink *sink = (struct events_as_allocs_sink *) base;
     const struct alloc_options *options = alloc_options_of(to->settings);
@@ -320,8 +320,8 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
 
 const struct trace_sink_operations events_as_allocs_sink = {
     .size_bytes = sizeof(struct events_as_allocs_sink),
-    .open = open_sink,
-    .put = put,
-    .close = close_sink,
+    .open = as_allocs_open,
+    .put = as_allocs_put,
+    .close = as_allocs_close,
     .reset = reset_sink,
 };

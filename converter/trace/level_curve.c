@@ -10,7 +10,7 @@ void level_curve_init(struct level_curve *curve)
         (struct level_curve){.step_ns = FIRST_STEP_NS, .step_end_ns = FIRST_STEP_NS, .count = 1};
 }
 
-static void fold(struct level_curve *curve)
+static void level_curve_fold(struct level_curve *curve)
 {
     size_t pairs = (curve->count + 1) / 2;
     for (size_t i = 0; i < pairs; i++) {
@@ -27,7 +27,7 @@ static void fold(struct level_curve *curve)
 void level_curve_advance(struct level_curve *curve, uint64_t time_ns)
 {
     while (time_ns / curve->step_ns >= LIVE_CURVE_STEPS)
-        fold(curve);
+        level_curve_fold(curve);
     size_t at = (size_t) (time_ns / curve->step_ns);
     for (; curve->count <= at; curve->count++) {
         struct live_step before = curve->steps[curve->count - 1];

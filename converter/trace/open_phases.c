@@ -58,7 +58,7 @@ bool open_phases_name(struct open_phases *phases, uint32_t number, struct step_b
 /* ---- begins and ends ---- */
 
 /* An end without its begin, which was lost, is ignored. */
-static void add(struct phase_counts *open, const struct phase_counts *one, bool begins)
+static void open_phases_add(struct phase_counts *open, const struct phase_counts *one, bool begins)
 {
     if (begins) {
         open->wanted += one->wanted;
@@ -79,7 +79,7 @@ bool open_phases_put(struct open_phases *phases, uint32_t thread_id, uint32_t nu
         of_program ? &phases->program : id_table_get(&phases->threads, thread_id);
     if (open == NULL)
         return false;
-    add(open, one, begins);
+    open_phases_add(open, one, begins);
     return true;
 }
 

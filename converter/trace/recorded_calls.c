@@ -107,8 +107,8 @@ static struct step_bytes cut_line(struct step_bytes text, uint32_t *line)
     return (struct step_bytes){text.data, at - 1};
 }
 
-static uint32_t put_frame(struct recorded_calls *calls, struct trace_names *names, uint32_t parent,
-                          struct step_bytes text)
+static uint32_t recorded_calls_put_frame(struct recorded_calls *calls, struct trace_names *names,
+                                         uint32_t parent, struct step_bytes text)
 {
     bool is_new;
     uint32_t line;
@@ -125,8 +125,8 @@ static uint32_t put_frame(struct recorded_calls *calls, struct trace_names *name
 }
 
 /* Parses from the end of the text, where the outermost frame is. */
-static uint32_t put_stack(struct recorded_calls *calls, struct trace_names *names,
-                          struct step_bytes stack)
+static uint32_t recorded_calls_put_stack(struct recorded_calls *calls, struct trace_names *names,
+                                         struct step_bytes stack)
 {
     uint32_t frame = 0;
     size_t end = stack.length;
@@ -134,8 +134,8 @@ static uint32_t put_stack(struct recorded_calls *calls, struct trace_names *name
         size_t start = end;
         while (start > 0 && stack.data[start - 1] != ';')
             start--;
-        frame =
-            put_frame(calls, names, frame, (struct step_bytes){stack.data + start, end - start});
+        frame = recorded_calls_put_frame(calls, names, frame,
+                                         (struct step_bytes){stack.data + start, end - start});
         if (frame == 0 || start == 0)
             break;
         end = start - 1;
@@ -153,6 +153,6 @@ uint32_t recorded_calls_frame(struct recorded_calls *calls, struct trace_names *
     if (frame == NULL)
         return 0;
     if (is_new)
-        *frame = put_stack(calls, names, stack);
+        *frame = recorded_calls_put_stack(calls, names, stack);
     return *frame;
 }

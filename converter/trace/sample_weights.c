@@ -33,7 +33,7 @@ void sample_weights_reset(struct sample_weights *weights)
 }
 
 /* Returns false if out of memory. */
-static bool grow(struct sample_weights *weights)
+static bool sample_weights_grow(struct sample_weights *weights)
 {
     size_t changes = weights->capacity, least = weights->capacity, need = weights->count + 1;
     if (!STEP_MAKE_ROOM(weights->changes, changes, need) ||
@@ -52,7 +52,7 @@ enum step_status sample_weights_put_fact(void *user, const struct trace_fact *fa
     if (fact->threshold == 0 || fact->threshold > (uint64_t) LOTS || fact->time_ns < last_ns ||
         weights->count == UINT32_MAX)
         return STEP_STATUS_CORRUPT;
-    if (!grow(weights))
+    if (!sample_weights_grow(weights))
         return STEP_STATUS_NO_MEMORY;
     weights->changes[weights->count++] =
         (struct threshold){fact->time_ns, fact->threshold, fact->object};
@@ -121,7 +121,8 @@ static double least_since(const struct sample_weights *weights, size_t from)
 
 /* Of an object that will be known at a later time: its weight as a float, and the changes of the
  * threshold before its birth. */
-static void keep(struct sample_weights *weights, const struct trace_event *event, double weight)
+static void sample_weights_keep(struct sample_weights *weights, const struct trace_event *event,
+                                double weight)
 {
     struct live_object kept = {
         .object = event->object, .size = event->size, .class_id = event->class_id};
@@ -153,7 +154,7 @@ double sample_weights_of(struct sample_weights *weights, const struct trace_even
         double weight = sample_weight(event->size, interval);
         if (weights->interval_bytes != 0)
             sampling_draw(weights->sampling, interval);
-        keep(weights, event, weight);
+        sample_weights_keep(weights, event, weight);
         return weight;
     }
     return object_table_take(&weights->live, event->object, &kept)

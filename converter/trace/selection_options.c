@@ -49,7 +49,8 @@ static bool take_two_ends(take_number take, const char *value, uint64_t *least, 
 }
 
 /* Parses "<10", "<=10", ">10", ">=10", "=10", "10..20", "10.." or "..20". */
-static bool take_range(take_number take, struct selected_range *range, const char *value)
+static bool selection_options_take_range(take_number take, struct selected_range *range,
+                                         const char *value)
 {
     uint64_t number;
     const char *fault;
@@ -72,13 +73,13 @@ static bool take_range(take_number take, struct selected_range *range, const cha
 bool take_size_range(void *range_target, const char *value, const char **fault)
 {
     *fault = "a size is expected, as <64, >=1k, =24 or 16..4k";
-    return take_range(take_size, range_target, value);
+    return selection_options_take_range(take_size, range_target, value);
 }
 
 bool take_time_range(void *range_target, const char *value, const char **fault)
 {
     *fault = "a time is expected, as <10ms, >=1s or 200us..1.5s";
-    return take_range(take_time, range_target, value);
+    return selection_options_take_range(take_time, range_target, value);
 }
 
 bool take_slice(void *selection_target, const char *value, const char **fault)

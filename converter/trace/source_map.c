@@ -47,7 +47,7 @@ static bool next_line(struct smap_text *text, struct step_bytes *line)
     return true;
 }
 
-static void skip_blanks(struct step_bytes *rest)
+static void source_map_skip_blanks(struct step_bytes *rest)
 {
     while (rest->length > 0 && (rest->data[0] == ' ' || rest->data[0] == '\t')) {
         rest->data++;
@@ -69,7 +69,7 @@ static bool take_mark(struct step_bytes *rest, char mark)
     return true;
 }
 
-static bool take_number(struct step_bytes *rest, uint32_t *number)
+static bool source_map_take_number(struct step_bytes *rest, uint32_t *number)
 {
     size_t digits = 0;
     for (*number = 0; digits < rest->length; digits++) {
@@ -91,10 +91,10 @@ static bool take_file(struct source_map *map, struct smap_text *text, struct ste
     struct source_file file = {.number = 0};
     struct step_bytes path = {NULL, 0};
     bool has_path = take_mark(&line, '+');
-    skip_blanks(&line);
-    if (!take_number(&line, &file.number) || (has_path && !next_line(text, &path)))
+    source_map_skip_blanks(&line);
+    if (!source_map_take_number(&line, &file.number) || (has_path && !next_line(text, &path)))
         return false;
-    skip_blanks(&line);
+    source_map_skip_blanks(&line);
     file.name = line;
     while (path.length > 0 && path.data[path.length - 1] != '/')
         path.length--;
@@ -107,14 +107,15 @@ static bool take_file(struct source_map *map, struct smap_text *text, struct ste
 
 /* "7#1,3:20,2": lines 7, 8, 9 of file 1 are lines 20-21, 22-23, 24-25 of the class.  `*file`: that
  * of the range before, which holds where none is named. */
-static bool take_range(struct source_map *map, struct step_bytes line, uint32_t *file)
+static bool source_map_take_range(struct source_map *map, struct step_bytes line, uint32_t *file)
 {
     struct line_range range = {.repeat = 1, .increment = 1};
-    skip_blanks(&line);
-    if (!take_number(&line, &range.input) || (take_mark(&line, '#') && !take_number(&line, file)) ||
-        (take_mark(&line, ',') && !take_number(&line, &range.repeat)) || !take_mark(&line, ':') ||
-        !take_number(&line, &range.output) ||
-        (take_mark(&line, ',') && !take_number(&line, &range.increment)))
+    source_map_skip_blanks(&line);
+    if (!source_map_take_number(&line, &range.input) ||
+        (take_mark(&line, '#') && !source_map_take_number(&line, file)) ||
+        (take_mark(&line, ',') && !source_map_take_number(&line, &range.repeat)) ||
+        !take_mark(&line, ':') || !source_map_take_number(&line, &range.output) ||
+        (take_mark(&line, ',') && !source_map_take_number(&line, &range.increment)))
         return false;
     range.file = *file;
     if (!STEP_MAKE_ROOM(map->ranges, map->range_capacity, map->range_count + 1))
@@ -125,7 +126,7 @@ static bool take_range(struct source_map *map, struct step_bytes line, uint32_t 
 
 /* The map begins with "SMAP", the generated file and the default stratum.  A section begins with a
  * line "*X"; those of other strata, of vendors and of embedded maps are passed over. */
-static bool parse(struct source_map *map, struct smap_text text)
+static bool source_map_parse(struct source_map *map, struct smap_text text)
 {
     struct step_bytes line, stratum;
     uint32_t file = 0, embedded = 0;
@@ -140,7 +141,7 @@ static bool parse(struct source_map *map, struct smap_text text)
             embedded += section == 'O';
             embedded -= section == 'C' && embedded > 0;
             struct step_bytes name = {line.data + 2, line.length - 2};
-            skip_blanks(&name);
+            source_map_skip_blanks(&name);
             if (section == 'S' && embedded == 0)
                 is_wanted = name.length == stratum.length &&
                             memcmp(name.data, stratum.data, name.length) == 0;
@@ -148,7 +149,7 @@ static bool parse(struct source_map *map, struct smap_text text)
                 break;
         } else if (is_wanted && embedded == 0 &&
                    ((section == 'F' && !take_file(map, &text, line)) ||
-                    (section == 'L' && !take_range(map, line, &file)))) {
+                    (section == 'L' && !source_map_take_range(map, line, &file)))) {
             return false;
         }
     }
@@ -161,7 +162,7 @@ static int compare_files(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static uint64_t end_of(const struct line_range *range)
+static uint64_t source_map_end_of(const struct line_range *range)
 {
     uint64_t lines;
     return __builtin_mul_overflow((uint64_t) range->repeat, range->increment, &lines) ||
@@ -173,7 +174,7 @@ static uint64_t end_of(const struct line_range *range)
 static bool is_ordered(const struct source_map *map)
 {
     for (size_t i = 1; i < map->range_count; i++)
-        if (map->ranges[i].output < end_of(&map->ranges[i - 1]))
+        if (map->ranges[i].output < source_map_end_of(&map->ranges[i - 1]))
             return false;
     return true;
 }
@@ -183,7 +184,7 @@ struct source_map *source_map_create(struct step_bytes text)
     struct source_map *map = calloc(1, sizeof *map);
     if (map == NULL)
         return NULL;
-    bool is_good = parse(map, (struct smap_text){text.data, text.data + text.length});
+    bool is_good = source_map_parse(map, (struct smap_text){text.data, text.data + text.length});
     map->is_ordered = is_good && is_ordered(map);
     if (!is_good || (!map->is_ordered && map->range_count > UNORDERED_MOST)) {
         source_map_destroy(map);

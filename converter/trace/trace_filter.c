@@ -37,8 +37,8 @@ void trace_filter_reset(struct trace_filter *filter)
 
 /* ---- names ---- */
 
-static bool class_is_wanted(const struct trace_filter *filter, const struct trace_names *names,
-                            uint32_t class_id)
+static bool trace_filter_class_is_wanted(const struct trace_filter *filter,
+                                         const struct trace_names *names, uint32_t class_id)
 {
     return selected_globs_take(&filter->selected.classes, trace_class_name_matches,
                                &trace_class_of(names, class_id)->name);
@@ -46,7 +46,7 @@ static bool class_is_wanted(const struct trace_filter *filter, const struct trac
 
 /* A pattern of digits is the thread's number.  Others match its name, with the wildcards `*`,
  * `?` and `[`. */
-static bool thread_matches(const void *user, const char *glob)
+static bool trace_filter_thread_matches(const void *user, const char *glob)
 {
     const struct trace_thread *thread = user;
     char name[NAME_MOST];
@@ -62,7 +62,7 @@ uint32_t trace_filter_thread_mask(const struct trace_names *names,
 {
     static const struct trace_thread none; /* thread 0: the VM, or unknown */
     const struct trace_thread *thread = thread_id == 0 ? &none : trace_thread_of(names, thread_id);
-    return selected_globs_mask(globs, thread_matches, thread);
+    return selected_globs_mask(globs, trace_filter_thread_matches, thread);
 }
 
 static bool thread_is_wanted(const struct trace_filter *filter, const struct trace_names *names,
@@ -160,8 +160,8 @@ typedef bool (*judge)(const struct trace_filter *filter, const struct trace_name
                       uint32_t id);
 
 /* Matches each id once. */
-static bool is_wanted(const struct trace_filter *filter, struct id_table *notes, judge ask,
-                      const struct trace_names *names, uint32_t id)
+static bool trace_filter_is_wanted(const struct trace_filter *filter, struct id_table *notes,
+                                   judge ask, const struct trace_names *names, uint32_t id)
 {
     uint32_t *note = id_table_get(notes, id);
     if (note != NULL && *note != 0)
@@ -178,14 +178,15 @@ static bool takes_thread(struct trace_filter *filter, const struct trace_names *
                          uint32_t thread_id)
 {
     return filter->selected.threads.count == 0 ||
-           is_wanted(filter, &filter->threads, thread_is_wanted, names, thread_id);
+           trace_filter_is_wanted(filter, &filter->threads, thread_is_wanted, names, thread_id);
 }
 
 static bool takes_class(struct trace_filter *filter, const struct trace_names *names,
                         uint32_t class_id)
 {
     return filter->selected.classes.count == 0 ||
-           is_wanted(filter, &filter->classes, class_is_wanted, names, class_id);
+           trace_filter_is_wanted(filter, &filter->classes, trace_filter_class_is_wanted, names,
+                                  class_id);
 }
 
 static bool is_in_time(const struct trace_filter *filter, const struct trace_event *event)
@@ -223,7 +224,8 @@ static bool takes_object_event(struct trace_filter *filter, const struct trace_n
         return object_table_take(&filter->chosen, event->object, &object);
     bool has_place = filter->selected.sites.count > 0 || filter->selected.methods.count > 0;
     if (!takes_object(filter, names, event) ||
-        (has_place && !is_wanted(filter, &filter->frames, stack_is_wanted, names, event->stack_id)))
+        (has_place &&
+         !trace_filter_is_wanted(filter, &filter->frames, stack_is_wanted, names, event->stack_id)))
         return false;
     if (!object_table_put(&filter->chosen, &object))
         filter->no_memory = true;
@@ -244,8 +246,8 @@ static bool takes_other_event(struct trace_filter *filter, const struct trace_na
         !takes_thread(filter, names, event->thread_id))
         return false;
     if (selected->methods.count > 0 &&
-        !(has_method &&
-          is_wanted(filter, &filter->methods, method_is_wanted, names, event->method_id)))
+        !(has_method && trace_filter_is_wanted(filter, &filter->methods, method_is_wanted, names,
+                                               event->method_id)))
         return false;
     if (selected->classes.count == 0)
         return true;

@@ -9,7 +9,8 @@ static const struct format_options *owner(const struct format_options *options)
     return options->shares != NULL ? options->shares : options;
 }
 
-static void *find(const struct format_settings *settings, const struct format_options *options)
+static void *trace_format_find(const struct format_settings *settings,
+                               const struct format_options *options)
 {
     for (size_t i = 0; settings != NULL && i < settings->count; i++)
         if (settings->items[i].options == owner(options))
@@ -19,7 +20,7 @@ static void *find(const struct format_settings *settings, const struct format_op
 
 void *format_settings_set(struct format_settings *settings, const struct format_options *options)
 {
-    void *values = find(settings, options);
+    void *values = trace_format_find(settings, options);
     size_t unit = _Alignof(max_align_t);
     size_t size = (owner(options)->size_bytes + unit - 1) / unit * unit;
     if (values != NULL)
@@ -38,7 +39,7 @@ const void *format_settings_get(const struct format_settings *settings,
                                 const struct format_options *options)
 {
     static const struct format_settings defaults = {.count = 0};
-    const void *values = find(settings, options);
+    const void *values = trace_format_find(settings, options);
     return values != NULL ? values : defaults.room;
 }
 

@@ -16,9 +16,9 @@
  *   ties          only a smaller cost replaces the best so far.  So of equals the first wins, and
  *                 results do not depend on anything but the order of the tables.
  *   all values    the winner is applied to the whole column, and adapted if the sample was not like
- *                 the rest (finish()).
+ *                 the rest (choose_finish()).
  *   later blocks  the winner is reused for some blocks without a trial, since a trial encodes its
- *                 sample many times over (recall(), keep(), step_choice_judge()).
+ *                 sample many times over (recall(), choose_keep(), step_choice_judge()).
  */
 #include "format/codec/choose.h"
 
@@ -111,7 +111,7 @@ static bool is_constant(const uint64_t *values, size_t count)
     return i == count;
 }
 
-static uint64_t width_of(uint64_t mask)
+static uint64_t choose_width_of(uint64_t mask)
 {
     uint64_t width = 1;
     while (width < 8 && mask >> (8 * width) != 0)
@@ -163,7 +163,7 @@ static size_t gather_forms(const struct shape *shape, size_t count, bool thoroug
             attempts[n++] = (struct attempt){&step_form_packed, bits[i]};
     if (shape->others <= count / 2)
         attempts[n++] = (struct attempt){&step_form_runs, 0};
-    uint64_t width = width_of(shape->mask);
+    uint64_t width = choose_width_of(shape->mask);
     if (thorough) {
         attempts[n++] = (struct attempt){&step_form_planes, width};
         attempts[n++] = (struct attempt){&step_form_fixed, width};
@@ -236,10 +236,10 @@ static void make_constant(struct step_chain *chain, uint64_t value)
  * replaced without another trial.  The three that may replace it can hold any value: runs where few
  * values differ from 0, packed where few are large, else varints.
  */
-static enum step_status finish(const struct step_coding_hints *field_coding,
-                               const struct step_series *series, const uint64_t *values,
-                               size_t count, bool sampled, struct step_scratch *scratch,
-                               struct step_chain *chain)
+static enum step_status choose_finish(const struct step_coding_hints *field_coding,
+                                      const struct step_series *series, const uint64_t *values,
+                                      size_t count, bool sampled, struct step_scratch *scratch,
+                                      struct step_chain *chain)
 {
     if (chain->length > 0 && chain->links[chain->length - 1].transform == &step_transform_zigzag)
         chain->length--;
@@ -390,8 +390,8 @@ static void recall(struct step_choice *recalled, const struct step_candidates *c
 /* Remembers a choice.  One that wins again is reused for twice as many blocks, up to a limit: most
  * columns never change their nature.  It also keeps its largest size, so that a column that grows
  * worse little by little is not measured against its last block alone. */
-static void keep(struct step_choice *recalled, size_t place, bool thorough,
-                 const struct step_chain *chain)
+static void choose_keep(struct step_choice *recalled, size_t place, bool thorough,
+                        const struct step_chain *chain)
 {
     struct step_choice choice = {.candidate = place,
                                  .form = chain->form,
@@ -441,7 +441,7 @@ enum step_status step_choose(const struct step_coding_hints *field_coding,
     step_candidates_gather(field_coding, reference, values, count, thorough, &candidates);
     if (step_choice_is_recalled(recalled, count)) {
         recall(recalled, &candidates, chain);
-        return finish(field_coding, series, values, count, true, scratch, chain);
+        return choose_finish(field_coding, series, values, count, true, scratch, chain);
     }
     size_t place = 0;
     size_t places[STEP_CANDIDATES];
@@ -460,10 +460,10 @@ enum step_status step_choose(const struct step_coding_hints *field_coding,
     if (status != STEP_STATUS_OK)
         return status;
     const struct step_form *form = chain->form;
-    status = finish(field_coding, series, values, count, sample < count, scratch, chain);
+    status = choose_finish(field_coding, series, values, count, sample < count, scratch, chain);
     if (recalled != NULL && count >= RECALLED_FROM && chain->form == form &&
         form != &step_form_constant)
-        keep(recalled, places[place], thorough, chain);
+        choose_keep(recalled, places[place], thorough, chain);
     return status;
 }
 

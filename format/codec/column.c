@@ -70,9 +70,9 @@ static bool is_dense(const struct step_chain *chain)
            (chain->form == &step_form_packed && chain->form_parameter < 8);
 }
 
-static enum step_status pack(const uint8_t *raw, size_t length, bool dense,
-                             struct step_compressor *compressor, struct step_buffer *out,
-                             struct step_coding *coding)
+static enum step_status column_pack(const uint8_t *raw, size_t length, bool dense,
+                                    struct step_compressor *compressor, struct step_buffer *out,
+                                    struct step_coding *coding)
 {
     size_t before = out->length;
     enum step_compression method;
@@ -97,7 +97,8 @@ enum step_status step_column_write(const struct step_chain *chain, size_t count,
             chain->form->encode(chain->form_parameter, scratch->result, count, scratch->raw.data);
     if (scratch->raw.length == STEP_FORM_NO_MEMORY)
         return STEP_STATUS_NO_MEMORY;
-    return pack(scratch->raw.data, scratch->raw.length, is_dense(chain), compressor, out, coding);
+    return column_pack(scratch->raw.data, scratch->raw.length, is_dense(chain), compressor, out,
+                       coding);
 }
 
 enum step_status step_column_write_bytes(const uint8_t *bytes, size_t length,
@@ -105,14 +106,14 @@ enum step_status step_column_write_bytes(const uint8_t *bytes, size_t length,
                                          struct step_buffer *out, struct step_coding *coding)
 {
     *coding = (struct step_coding){0};
-    return pack(bytes, length, false, compressor, out, coding);
+    return column_pack(bytes, length, false, compressor, out, coding);
 }
 
 /* Returns the bytes before compression: `stored` itself, or scratch->raw.  The caller has compared
  * raw_length with the form's bound, so a few bytes of a hostile file cannot ask for much memory. */
-static enum step_status expand(const struct step_coding *coding, const uint8_t *stored,
-                               struct step_decompressor *decompressor, struct step_scratch *scratch,
-                               const uint8_t **raw)
+static enum step_status column_expand(const struct step_coding *coding, const uint8_t *stored,
+                                      struct step_decompressor *decompressor,
+                                      struct step_scratch *scratch, const uint8_t **raw)
 {
     size_t length = (size_t) coding->raw_length;
     if (coding->method == STEP_COMPRESSION_NONE) {
@@ -141,7 +142,7 @@ enum step_status step_column_read(const struct step_coding *coding, const uint8_
     if (count == 0)
         return coding->raw_length == 0 ? STEP_STATUS_OK : STEP_STATUS_CORRUPT;
     const uint8_t *raw;
-    enum step_status status = expand(coding, stored, decompressor, scratch, &raw);
+    enum step_status status = column_expand(coding, stored, decompressor, scratch, &raw);
     if (status != STEP_STATUS_OK)
         return status;
     if (!chain->form->decode(chain->form_parameter, raw, (size_t) coding->raw_length, values,

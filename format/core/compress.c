@@ -26,7 +26,7 @@ struct step_decompressor {
     void *contexts[STEP_METHODS_MOST];
 };
 
-static size_t row_of(uint64_t id)
+static size_t compress_row_of(uint64_t id)
 {
     size_t i = 0;
     while (i < step_method_count && (uint64_t) step_methods[i]->id != id)
@@ -36,7 +36,7 @@ static size_t row_of(uint64_t id)
 
 bool step_compression_known(uint64_t id)
 {
-    return id == STEP_COMPRESSION_NONE || row_of(id) < step_method_count;
+    return id == STEP_COMPRESSION_NONE || compress_row_of(id) < step_method_count;
 }
 
 enum step_status step_compressor_create(enum step_compression method, int level,
@@ -48,7 +48,7 @@ enum step_status step_compressor_create(enum step_compression method, int level,
         return STEP_STATUS_NO_MEMORY;
     compressor->best = method == STEP_COMPRESSION_BEST;
     compressor->level = level;
-    size_t row = row_of(method);
+    size_t row = compress_row_of(method);
     if (method != STEP_COMPRESSION_NONE)
         compressor->method =
             step_methods[row < step_method_count ? row : 0]; /* a method that is not built in: the
@@ -67,12 +67,12 @@ void step_compressor_destroy(struct step_compressor *compressor)
 }
 
 /* Returns the compressed length, or 0 if compression failed or did not fit. */
-static size_t run(struct step_compressor *compressor, const struct step_method *method, int level,
-                  const uint8_t *data, size_t length, uint8_t *out, size_t room)
+static size_t compress_run(struct step_compressor *compressor, const struct step_method *method,
+                           int level, const uint8_t *data, size_t length, uint8_t *out, size_t room)
 {
     if (level == 0)
         level = method->default_level;
-    return method->compress(&compressor->contexts[row_of(method->id)],
+    return method->compress(&compressor->contexts[compress_row_of(method->id)],
                             level < method->most_level ? level : method->most_level, data, length,
                             out, room);
 }
@@ -85,8 +85,8 @@ static const struct step_method *best_for(struct step_compressor *compressor, co
     size_t least = SAMPLE;
     for (size_t i = 0; i < step_method_count; i++) {
         const struct step_method *method = step_methods[i];
-        size_t result = run(compressor, method, method->most_level, data + length / 2, SAMPLE,
-                            compressor->scratch.data, least);
+        size_t result = compress_run(compressor, method, method->most_level, data + length / 2,
+                                     SAMPLE, compressor->scratch.data, least);
         if (result == 0 || result >= least)
             continue;
         least = result;
@@ -107,7 +107,7 @@ static size_t run_best(struct step_compressor *compressor, const uint8_t *data, 
         return 0;
     const struct step_method *best = best_for(compressor, data, length, &level);
     *method = best->id;
-    return run(compressor, best, level, data, length, out, length - 1);
+    return compress_run(compressor, best, level, data, length, out, length - 1);
 }
 
 /* Tries all methods at their highest level; each must beat the previous one. */
@@ -120,8 +120,8 @@ static size_t run_all(struct step_compressor *compressor, const uint8_t *data, s
         return 0;
     for (size_t i = 0; i < step_method_count; i++) {
         size_t room = best > 0 ? best - 1 : length - 1;
-        size_t result = run(compressor, step_methods[i], step_methods[i]->most_level, data, length,
-                            compressor->scratch.data, room);
+        size_t result = compress_run(compressor, step_methods[i], step_methods[i]->most_level, data,
+                                     length, compressor->scratch.data, room);
         if (result == 0)
             continue;
         memcpy(out, compressor->scratch.data, best = result);
@@ -134,8 +134,8 @@ static size_t run_dense(struct step_compressor *compressor, const uint8_t *data,
                         uint8_t *out, size_t room)
 {
     const struct step_method *method = compressor->method;
-    return method->compress_dense(&compressor->contexts[row_of(method->id)], data, length, out,
-                                  room);
+    return method->compress_dense(&compressor->contexts[compress_row_of(method->id)], data, length,
+                                  out, room);
 }
 
 enum step_status step_compress(struct step_compressor *compressor, bool dense, const uint8_t *data,
@@ -155,8 +155,8 @@ enum step_status step_compress(struct step_compressor *compressor, bool dense, c
              compressor->level == 0 && compressor->method->compress_dense != NULL)
         result = run_dense(compressor, data, length, place, length - 1);
     else if (length >= WORTH_TRYING && compressor->method != NULL)
-        result =
-            run(compressor, compressor->method, compressor->level, data, length, place, length - 1);
+        result = compress_run(compressor, compressor->method, compressor->level, data, length,
+                              place, length - 1);
     if (result > 0 && !compressor->best)
         *method = compressor->method->id;
     else if (result == 0)
@@ -177,7 +177,7 @@ size_t step_compress_estimate(struct step_compressor *compressor, bool close, co
     const struct step_method *method = compressor->method;
     int level = close ? method->default_level : method->quick_level;
     size_t result =
-        run(compressor, method, level, data, length, compressor->scratch.data, length - 1);
+        compress_run(compressor, method, level, data, length, compressor->scratch.data, length - 1);
     return result > 0 ? result : length;
 }
 
@@ -212,7 +212,7 @@ enum step_status step_decompress(struct step_decompressor *decompressor, uint64_
             memcpy(raw, data, length);
         return STEP_STATUS_OK;
     }
-    size_t row = row_of(method);
+    size_t row = compress_row_of(method);
     return row < step_method_count ? step_methods[row]->decompress(&decompressor->contexts[row],
                                                                    data, length, raw, raw_length)
                                    : STEP_STATUS_UNSUPPORTED;

@@ -14,7 +14,7 @@ static int close_with(int file, int code, int result)
 }
 
 /* Looks at what was opened. */
-static int check(int file, enum input_kind kind, struct stat *about)
+static int input_file_check(int file, enum input_kind kind, struct stat *about)
 {
     struct stat own;
     struct stat *found = about != NULL ? about : &own;
@@ -30,13 +30,13 @@ static int check(int file, enum input_kind kind, struct stat *about)
 int input_file_open(const char *path, enum input_kind kind, struct stat *about)
 {
     int wait = kind == INPUT_STREAM ? 0 : O_NONBLOCK;
-    return check(open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | wait), kind, about);
+    return input_file_check(open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | wait), kind, about);
 }
 
 int input_file_open_in(int directory, const char *name, struct stat *about)
 {
     const int flags = O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
-    return check(openat(directory, name, flags), INPUT_REGULAR, about);
+    return input_file_check(openat(directory, name, flags), INPUT_REGULAR, about);
 }
 
 FILE *input_file_stream(const char *path, enum input_kind kind)

@@ -23,7 +23,7 @@ static void close_quietly(int file)
     errno = code;
 }
 
-static bool is_same(const struct stat *left, const struct stat *right)
+static bool output_place_is_same(const struct stat *left, const struct stat *right)
 {
     return left->st_dev == right->st_dev && left->st_ino == right->st_ino;
 }
@@ -74,13 +74,13 @@ static bool read_link(const struct output_place *place, char text[PATH_MAX])
     return true;
 }
 
-static void look(struct output_place *place)
+static void output_place_look(struct output_place *place)
 {
     place->exists = fstatat(place->directory, place->name, &place->about, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* Goes where the link leads. */
-static bool follow(struct output_place *place)
+static bool output_place_follow(struct output_place *place)
 {
     char text[PATH_MAX];
     if (!read_link(place, text))
@@ -91,12 +91,12 @@ static bool follow(struct output_place *place)
     bool opened = open_directory(place, at, text);
     close_quietly(at);
     if (opened)
-        look(place);
+        output_place_look(place);
     return opened;
 }
 
-static enum step_status refuse(const char *path, const char *what, int code,
-                               struct step_error *error)
+static enum step_status output_place_refuse(const char *path, const char *what, int code,
+                                            struct step_error *error)
 {
     return step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "%s: %s", what,
                           strerror(code));
@@ -120,8 +120,8 @@ enum step_status output_place_find(struct output_place *place, const char *path,
 {
     *place = (struct output_place){.directory = -1};
     if (!open_directory(place, AT_FDCWD, path))
-        return refuse(path, "cannot create", errno, error);
-    look(place);
+        return output_place_refuse(path, "cannot create", errno, error);
+    output_place_look(place);
     enum step_status status =
         rule == OUTPUT_PLACE_OWN ? check_own(place, path, error) : STEP_STATUS_OK;
     if (rule == OUTPUT_PLACE_REPLACED)
@@ -131,11 +131,11 @@ enum step_status output_place_find(struct output_place *place, const char *path,
          status == STEP_STATUS_OK && is_link && place->exists && S_ISLNK(place->about.st_mode);
          links++) {
         errno = ELOOP;
-        if (links == LINKS_MOST || !follow(place))
-            status = refuse(path, "cannot follow the symbolic link", errno, error);
+        if (links == LINKS_MOST || !output_place_follow(place))
+            status = output_place_refuse(path, "cannot follow the symbolic link", errno, error);
     }
     if (status == STEP_STATUS_OK && is_link && !place->exists)
-        status = refuse(path, "cannot follow the symbolic link", ENOENT, error);
+        status = output_place_refuse(path, "cannot follow the symbolic link", ENOENT, error);
     if (status == STEP_STATUS_OK && place->exists && S_ISFIFO(place->about.st_mode) &&
         !is_of_caller(&place->about) && place->about.st_uid != 0)
         status = step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET,
@@ -169,7 +169,7 @@ static bool put_random(char *letters)
 
 /* O_EXCL: it is made by this call, so it is this user's and no link.  A directory's name may be
  * taken from it before it is opened: then it is not opened. */
-static int make(const struct output_place *place, const char *name, bool is_directory)
+static int output_place_make(const struct output_place *place, const char *name, bool is_directory)
 {
     if (!is_directory)
         return openat(place->directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -203,7 +203,7 @@ static int make_temporary(const struct output_place *place, char **temporary, bo
     snprintf(name, length + 2, "%s.", place->name);
     name[length + 1 + RANDOM_LETTERS] = '\0';
     for (int tries = 0; made < 0 && tries < NAMES_MOST; tries++) {
-        made = put_random(name + length + 1) ? make(place, name, is_directory) : -1;
+        made = put_random(name + length + 1) ? output_place_make(place, name, is_directory) : -1;
         if (made < 0 && errno != EEXIST)
             break;
     }
@@ -231,13 +231,14 @@ int output_place_make_directory(const struct output_place *place, char **tempora
 bool output_place_is(int directory, const char *name, const struct stat *made)
 {
     struct stat about;
-    return fstatat(directory, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&about, made);
+    return fstatat(directory, name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+           output_place_is_same(&about, made);
 }
 
 /* Returns whether what has the place's name now may be replaced. */
 static bool may_replace(const struct output_place *place, const struct stat *now)
 {
-    return (place->exists && is_same(now, &place->about)) ||
+    return (place->exists && output_place_is_same(now, &place->about)) ||
            (S_ISREG(now->st_mode) && is_of_caller(now));
 }
 

@@ -20,7 +20,7 @@ static void insert(struct step_page_map *map, struct step_page_slot slot)
     map->slots[at] = slot;
 }
 
-static bool grow(struct step_page_map *map)
+static bool page_map_grow(struct step_page_map *map)
 {
     struct step_page_slot *old = map->slots;
     size_t old_count = old != NULL ? map->mask + 1 : 0;
@@ -39,14 +39,14 @@ static bool grow(struct step_page_map *map)
 
 bool step_page_map_add(struct step_page_map *map, uint64_t number, void *page)
 {
-    if ((map->slots == NULL || map->count > map->mask / SLOTS_PER_PAGE) && !grow(map))
+    if ((map->slots == NULL || map->count > map->mask / SLOTS_PER_PAGE) && !page_map_grow(map))
         return false;
     insert(map, (struct step_page_slot){number, page});
     map->count++;
     return true;
 }
 
-static size_t place_of(const struct step_page_map *map, uint64_t number)
+static size_t page_map_place_of(const struct step_page_map *map, uint64_t number)
 {
     size_t at = step_page_map_home(map, number);
     while (map->slots[at].number != number || map->slots[at].page == NULL)
@@ -56,12 +56,12 @@ static size_t place_of(const struct step_page_map *map, uint64_t number)
 
 void step_page_map_replace(struct step_page_map *map, uint64_t number, void *page)
 {
-    map->slots[place_of(map, number)].page = page;
+    map->slots[page_map_place_of(map, number)].page = page;
 }
 
 void step_page_map_remove(struct step_page_map *map, uint64_t number)
 {
-    size_t mask = map->mask, at = place_of(map, number);
+    size_t mask = map->mask, at = page_map_place_of(map, number);
     /* An item behind the gap moves into it if that is nearer to its home slot. */
     for (size_t next = (at + 1) & mask; map->slots[next].page != NULL; next = (next + 1) & mask) {
         size_t home = step_page_map_home(map, map->slots[next].number);

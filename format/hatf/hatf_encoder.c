@@ -97,7 +97,7 @@ const char *hatf_encoding_name(enum hatf_encoding encoding)
     return (unsigned) encoding < HATF_ENCODING_COUNT ? encodings[encoding].name : "?";
 }
 
-static enum step_status no_memory(struct step_error *error)
+static enum step_status hatf_encoder_no_memory(struct step_error *error)
 {
     return step_no_memory(error, NULL);
 }
@@ -110,7 +110,7 @@ enum step_status hatf_encoder_create(struct hatf_writer *writer, enum hatf_encod
         return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, "no encoding");
     struct hatf_encoder *encoder = calloc(1, sizeof *encoder);
     if (encoder == NULL)
-        return no_memory(error);
+        return hatf_encoder_no_memory(error);
     encoder->writer = writer;
     encoder->encoding = encoding;
     for (unsigned field = 0; field < HATF_FIELD_COUNT; field++)
@@ -242,8 +242,9 @@ static const struct hatf_plan *plan_field(struct hatf_encoder *encoder, unsigned
 
 /* ---- writing a window ---- */
 
-static enum step_status put_record(struct hatf_encoder *encoder, struct hatf_writer *writer,
-                                   struct pending *pending, struct step_error *error)
+static enum step_status hatf_encoder_put_record(struct hatf_encoder *encoder,
+                                                struct hatf_writer *writer, struct pending *pending,
+                                                struct step_error *error)
 {
     struct step_bytes *bytes = pending->record.tag == HATF_COMMENT ? &pending->record.comment
                                                                    : &pending->record.attributes;
@@ -272,7 +273,7 @@ static enum step_status put_window(struct hatf_encoder *encoder, struct hatf_wri
                 status = put_step(writer, &plans[field]->steps[done[field]], error);
         }
         if (status == STEP_STATUS_OK)
-            status = put_record(encoder, writer, &encoder->records[i], error);
+            status = hatf_encoder_put_record(encoder, writer, &encoder->records[i], error);
     }
     return status;
 }
@@ -339,7 +340,7 @@ static enum step_status choose_trial(struct hatf_encoder *encoder, bool is_last,
     memcpy(usual, plans, sizeof usual);
     for (unsigned field = 0; field < HATF_FIELD_COUNT; field++)
         if (usual[field] != NULL && !make_candidates(encoder, field, is_last))
-            return no_memory(error);
+            return hatf_encoder_no_memory(error);
     for (unsigned i = 0; i < TRIALS; i++) {
         size_t bytes;
         bool is_above = trials[i][0] == OPTIMAL && encoder->encoding != HATF_ENCODING_OPTIMAL;
@@ -363,13 +364,13 @@ static enum step_status flush_window(struct hatf_encoder *encoder, bool is_last,
     for (unsigned field = 0; field < HATF_FIELD_COUNT; field++) {
         bool ok = gather_items(encoder, field);
         if (!ok)
-            return no_memory(error);
+            return hatf_encoder_no_memory(error);
         if (!needs_nothing(&encoder->tracks[field], field, &encoder->tracks[field].states[NAIVE]) ||
             !needs_nothing(&encoder->tracks[field], field,
                            hatf_writer_field(encoder->writer, (enum hatf_field) field)))
             plans[field] = plan_field(encoder, field, is_last, &ok);
         if (!ok)
-            return no_memory(error);
+            return hatf_encoder_no_memory(error);
     }
     enum step_status status =
         encoder->compressor != NULL ? choose_trial(encoder, is_last, plans, error) : STEP_STATUS_OK;
@@ -398,12 +399,12 @@ enum step_status hatf_encoder_put(struct hatf_encoder *encoder, const struct hat
         return step_error_set(error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET, "%s of %zu bytes",
                               is_comment ? "a comment" : "attributes", bytes.length);
     if (!STEP_MAKE_ROOM(encoder->records, encoder->capacity, encoder->count + 1))
-        return no_memory(error);
+        return hatf_encoder_no_memory(error);
     struct pending *pending = &encoder->records[encoder->count];
     pending->record = *record;
     pending->bytes_at = encoder->bytes.length;
     if (bytes.length > 0 && !step_buffer_append(&encoder->bytes, bytes.data, bytes.length))
-        return no_memory(error);
+        return hatf_encoder_no_memory(error);
     encoder->count++;
     if (encoder->count < WINDOW_RECORDS && encoder->bytes.length < WINDOW_BYTES)
         return STEP_STATUS_OK;

@@ -26,7 +26,7 @@ static const struct {
 enum { COLUMNS = 6 };
 
 /* Stores the numbers in the order of the line. */
-static void gather(const struct hatf_record *record, uint64_t *numbers)
+static void hatf_line_gather(const struct hatf_record *record, uint64_t *numbers)
 {
     bool is_realloc = record->tag >= HATF_REALLOC_NO_ALLOC && record->tag <= HATF_REALLOC_FREE;
     numbers[0] = hatf_tag_has(record->tag, HATF_ADDRESS) ? record->address : 0;
@@ -37,7 +37,7 @@ static void gather(const struct hatf_record *record, uint64_t *numbers)
     numbers[5] = record->time;
 }
 
-static char *put_number(char *out, uint64_t value)
+static char *hatf_line_put_number(char *out, uint64_t value)
 {
     char digits[20];
     size_t at = sizeof digits;
@@ -48,7 +48,7 @@ static char *put_number(char *out, uint64_t value)
     return out + (sizeof digits - at);
 }
 
-static char *put_bytes(char *out, struct step_bytes bytes, bool with_blanks)
+static char *hatf_line_put_bytes(char *out, struct step_bytes bytes, bool with_blanks)
 {
     static const char hex[] = "0123456789abcdef";
     for (size_t i = 0; i < bytes.length;) {
@@ -78,7 +78,7 @@ static size_t format_comment(struct step_bytes text, char *out)
     char *at = out;
     *at++ = '#';
     *at++ = ' ';
-    at = put_bytes(at, text, true);
+    at = hatf_line_put_bytes(at, text, true);
     *at++ = '\n';
     return (size_t) (at - out);
 }
@@ -90,7 +90,7 @@ size_t hatf_line_format(const struct hatf_record *record, char *out)
         return format_comment(record->comment, out);
     if ((unsigned) record->tag > HATF_COMMENT || record->attributes.length > HATF_ATTRIBUTES_MAX)
         return 0;
-    gather(record, numbers);
+    hatf_line_gather(record, numbers);
     size_t count = COLUMNS;
     while (count > 0 && numbers[count - 1] == 0 && record->attributes.length == 0)
         count--;
@@ -98,11 +98,11 @@ size_t hatf_line_format(const struct hatf_record *record, char *out)
     char *at = out + tags[record->tag].length;
     for (size_t i = 0; i < count; i++) {
         *at++ = ' ';
-        at = put_number(at, numbers[i]);
+        at = hatf_line_put_number(at, numbers[i]);
     }
     if (record->attributes.length > 0) {
         *at++ = ' ';
-        at = put_bytes(at, record->attributes, false);
+        at = hatf_line_put_bytes(at, record->attributes, false);
     }
     *at++ = '\n';
     return (size_t) (at - out);
@@ -186,7 +186,7 @@ static const char *take_numbers(struct hatf_record *record, const uint64_t *numb
     record->thread = numbers[3];
     record->heap = numbers[4];
     record->time = numbers[5];
-    gather(record, back);
+    hatf_line_gather(record, back);
     return memcmp(back, numbers, sizeof back) == 0
                ? NULL
                : "a number in a column that the tag does not have";

@@ -37,8 +37,8 @@ struct hatf_output_file {
     struct step_output outputs[HATF_STREAM_COUNT];
 };
 
-static enum step_status fail(const char *name, int code, const char *otherwise,
-                             struct step_error *error)
+static enum step_status hatf_output_fail(const char *name, int code, const char *otherwise,
+                                         struct step_error *error)
 {
     return step_error_set(error, STEP_STATUS_IO, name, STEP_NO_OFFSET, "%s",
                           code != 0 ? strerror(code) : otherwise);
@@ -67,7 +67,7 @@ static enum step_status deflate_into_spool(struct entry *entry, const void *data
             if (deflate(stream, flush) == Z_STREAM_ERROR ||
                 fwrite(piece, 1, sizeof piece - stream->avail_out, entry->spool) !=
                     sizeof piece - stream->avail_out)
-                return fail(NULL, errno, "cannot write a temporary file", error);
+                return hatf_output_fail(NULL, errno, "cannot write a temporary file", error);
         } while (stream->avail_out == 0);
     } while (length > 0);
     return STEP_STATUS_OK;
@@ -84,7 +84,7 @@ static enum step_status start_entry(struct entry *entry, int level, struct step_
     errno = 0;
     entry->spool = tmpfile();
     if (entry->spool == NULL)
-        return fail(NULL, errno, "cannot make a temporary file", error);
+        return hatf_output_fail(NULL, errno, "cannot make a temporary file", error);
     entry->deflating = deflateInit2(&entry->deflate, level, Z_DEFLATED, -MAX_WBITS,
                                     ZIP_FILE_MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;
     return entry->deflating ? STEP_STATUS_OK : step_no_memory(error, NULL);
@@ -92,23 +92,23 @@ static enum step_status start_entry(struct entry *entry, int level, struct step_
 
 /* ---- the file ---- */
 
-static enum step_status write_file(void *user, const void *data, size_t length,
-                                   struct step_error *error)
+static enum step_status hatf_output_write_file(void *user, const void *data, size_t length,
+                                               struct step_error *error)
 {
     struct hatf_output_file *file = user;
     errno = 0;
     return fwrite(data, 1, length, file->file.file) == length
                ? STEP_STATUS_OK
-               : fail(file->name, errno, "cannot write", error);
+               : hatf_output_fail(file->name, errno, "cannot write", error);
 }
 
-static enum step_status start(struct hatf_output_file *file, const char *path,
-                              struct step_error *error)
+static enum step_status hatf_output_start(struct hatf_output_file *file, const char *path,
+                                          struct step_error *error)
 {
     if (!zip_file_open(&file->file, path, "wb"))
-        return fail(path, file->file.error, "cannot open", error);
+        return hatf_output_fail(path, file->file.error, "cannot open", error);
     if (file->split == HATF_SPLIT_NONE) {
-        const struct step_output to = {file, write_file};
+        const struct step_output to = {file, hatf_output_write_file};
         enum step_status status = step_packed_output_create(step_packing_by_ending(path),
                                                             file->level, &to, &file->packed, error);
         if (status == STEP_STATUS_OK)
@@ -139,7 +139,7 @@ enum step_status hatf_output_file_open(const char *path, enum hatf_split split, 
     file->split = split;
     file->level =
         split != HATF_SPLIT_NONE && level > Z_BEST_COMPRESSION ? Z_BEST_COMPRESSION : level;
-    enum step_status status = start(file, path, error);
+    enum step_status status = hatf_output_start(file, path, error);
     if (status == STEP_STATUS_OK)
         *out = file;
     else
@@ -165,7 +165,7 @@ static bool copy_spool(struct entry *entry, zipFile zip)
     return ferror(entry->spool) == 0;
 }
 
-static bool add_entry(struct hatf_output_file *file, zipFile zip, unsigned stream)
+static bool hatf_output_add_entry(struct hatf_output_file *file, zipFile zip, unsigned stream)
 {
     struct entry *entry = &file->entries[stream];
     return deflate_into_spool(entry, NULL, 0, Z_FINISH, NULL) == STEP_STATUS_OK &&
@@ -179,11 +179,12 @@ static enum step_status finish_zip(struct hatf_output_file *file, struct step_er
     bool ok = zip != NULL;
     errno = 0;
     for (unsigned i = 0; i < HATF_STREAM_COUNT && ok; i++)
-        ok = hatf_stream_name(file->split, i) == NULL || add_entry(file, zip, i);
+        ok = hatf_stream_name(file->split, i) == NULL || hatf_output_add_entry(file, zip, i);
     if (zip != NULL && zipClose(zip, NULL) != ZIP_OK)
         ok = false;
     int code = file->file.error != 0 ? file->file.error : errno;
-    return ok ? STEP_STATUS_OK : fail(file->name, code, "cannot write the ZIP file", error);
+    return ok ? STEP_STATUS_OK
+              : hatf_output_fail(file->name, code, "cannot write the ZIP file", error);
 }
 
 enum step_status hatf_output_file_finish(struct hatf_output_file *file, struct step_error *error)
@@ -193,7 +194,7 @@ enum step_status hatf_output_file_finish(struct hatf_output_file *file, struct s
                                   : finish_zip(file, error);
     bool closed = zip_file_close(&file->file);
     if (status == STEP_STATUS_OK && !closed)
-        status = fail(file->name, file->file.error, "cannot close", error);
+        status = hatf_output_fail(file->name, file->file.error, "cannot close", error);
     return status;
 }
 

@@ -15,7 +15,7 @@ enum { COST_WIDTH = 4, COST_NONE = 4 };
 static const uint8_t widths[WIDTHS] = {HATF_WIDTH_0, HATF_WIDTH_1,  HATF_WIDTH_2, HATF_WIDTH_4,
                                        HATF_WIDTH_8, HATF_WIDTH_V1, HATF_WIDTH_V2};
 
-static int64_t bytes_of(unsigned way, uint64_t length)
+static int64_t hatf_plan_bytes_of(unsigned way, uint64_t length)
 {
     switch (widths[way]) {
     case HATF_WIDTH_V1:
@@ -38,15 +38,15 @@ static unsigned way_of_state(const struct hatf_field_state *state)
 }
 
 /* Computes the costs of all ways after one more item, and the predecessor of each. */
-static void advance(const int64_t *before, int64_t *now, uint8_t *from, uint64_t length,
-                    uint8_t remembered)
+static void hatf_plan_advance(const int64_t *before, int64_t *now, uint8_t *from, uint64_t length,
+                              uint8_t remembered)
 {
     unsigned nearest = 0;
     for (unsigned way = 1; way < WIDTHS; way++)
         if (before[way] < before[nearest])
             nearest = way;
     for (unsigned way = 0; way < WIDTHS; way++) {
-        int64_t bytes = bytes_of(way, length);
+        int64_t bytes = hatf_plan_bytes_of(way, length);
         int64_t change = widths[way] == remembered ? COST_NONE : COST_WIDTH + COST_NONE;
         now[way] = before[way];
         from[way] = (uint8_t) way;
@@ -98,8 +98,8 @@ bool hatf_plan_attributes(const struct hatf_plan_task *task, const struct hatf_f
     for (unsigned way = 0; way < WAYS; way++)
         costs[0][way] = way == start_way ? 0 : NO_WAY;
     for (size_t i = 0; i < task->count; i++)
-        advance(costs[i & 1], costs[(i + 1) & 1], from + i * WAYS, task->items[i].value,
-                start->last_width);
+        hatf_plan_advance(costs[i & 1], costs[(i + 1) & 1], from + i * WAYS, task->items[i].value,
+                          start->last_width);
     const int64_t *end = costs[task->count & 1];
     unsigned way = 0;
     for (unsigned other = 1; other < WAYS; other++)
@@ -283,7 +283,8 @@ static bool has_attributes(const struct hatf_plan_task *task)
     return false;
 }
 
-static bool fits(enum hatf_field field, const struct hatf_field_state *state, uint64_t value)
+static bool hatf_plan_fits(enum hatf_field field, const struct hatf_field_state *state,
+                           uint64_t value)
 {
     if (field == HATF_ATTRIBUTES)
         return state->width == HATF_WIDTH_V2 || value == 0;
@@ -306,7 +307,7 @@ bool hatf_plan_naive(const struct hatf_plan_task *task, const struct hatf_field_
             most = HATF_ATTRIBUTES_MAX;
         else if (item->has_second && item->second > most)
             most = item->second;
-        if (!fits(task->field, state, most)) {
+        if (!hatf_plan_fits(task->field, state, most)) {
             hatf_planner_set_width(&planner, item->record, naive_width(task->field, most));
             if (state->interpretation != HATF_NONE)
                 hatf_planner_set(&planner, item->record, HATF_NONE, 0, 0);

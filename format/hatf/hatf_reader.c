@@ -57,7 +57,7 @@ static bool hatf_stream_open(struct hatf_stream *stream, const struct hatf_input
 
 /* Moves the unread bytes to the start of the buffer, but only if the end is near, so that input in
  * small pieces does not cause a move each time. */
-static void make_room(struct hatf_stream *stream)
+static void hatf_reader_make_room(struct hatf_stream *stream)
 {
     size_t left = (size_t) (stream->end - stream->at);
     if ((size_t) (stream->end - stream->buffer) <= BUFFER_BYTES - HATF_PADDING_BYTES)
@@ -71,7 +71,7 @@ static void make_room(struct hatf_stream *stream)
 /* Reads more of the input, at least one byte unless it has ended.  `error` is that of the input. */
 static void hatf_stream_read_on(struct hatf_stream *stream, struct step_error *error)
 {
-    make_room(stream);
+    hatf_reader_make_room(stream);
     size_t end = (size_t) (stream->end - stream->buffer);
     size_t got = 0;
     stream->input_status = stream->input.read(stream->input.user, stream->buffer + end,
@@ -368,7 +368,8 @@ void hatf_reader_destroy(struct hatf_reader *reader)
     free(reader);
 }
 
-static enum step_status give_status(const struct hatf_reader *reader, struct step_error *error)
+static enum step_status hatf_reader_give_status(const struct hatf_reader *reader,
+                                                struct step_error *error)
 {
     if (reader->status != STEP_STATUS_END && error != NULL)
         *error = reader->error;
@@ -379,20 +380,20 @@ static enum step_status fail_input(struct hatf_reader *reader, enum step_status 
                                    struct step_error *error)
 {
     reader->status = status;
-    return give_status(reader, error);
+    return hatf_reader_give_status(reader, error);
 }
 
-static enum step_status refuse(struct hatf_reader *reader, enum step_status status,
-                               const char *fault, struct step_error *error)
+static enum step_status hatf_reader_refuse(struct hatf_reader *reader, enum step_status status,
+                                           const char *fault, struct step_error *error)
 {
     reader->status =
         step_error_set(&reader->error, status, reader->name, hatf_reader_offset(reader),
                        "record %" PRIu64 ": %s", reader->record_number + 1, fault);
-    return give_status(reader, error);
+    return hatf_reader_give_status(reader, error);
 }
 
 /* At the end of the records all streams must have ended. */
-static enum step_status finish(struct hatf_reader *reader, struct step_error *error)
+static enum step_status hatf_reader_finish(struct hatf_reader *reader, struct step_error *error)
 {
     for (unsigned i = 0; i < HATF_STREAM_COUNT; i++) {
         const struct hatf_stream *stream = &reader->streams[i];
@@ -402,7 +403,7 @@ static enum step_status finish(struct hatf_reader *reader, struct step_error *er
             reader->status = step_error_set(
                 &reader->error, STEP_STATUS_CORRUPT, reader->name, hatf_stream_offset(stream),
                 "the stream %s goes on after the last record", hatf_stream_name(reader->split, i));
-            return give_status(reader, error);
+            return hatf_reader_give_status(reader, error);
         }
     }
     reader->status = STEP_STATUS_END;
@@ -440,15 +441,16 @@ static enum step_status next_plain(struct hatf_reader *reader, struct hatf_recor
     if (hatf_stream_is_low(stream))
         await_record(stream, &reader->state, &reader->error);
     if (stream->at == stream->end)
-        return finish(reader, error);
+        return hatf_reader_finish(reader, error);
     struct hatf_places places = {.at = {stream->at}};
     const char *fault = hatf_decode(&places, HATF_SPLIT_NONE, &reader->state, record);
     if (places.at[HATF_STREAM_MAIN] > stream->end)
         return stream->input_status != STEP_STATUS_OK
                    ? fail_input(reader, stream->input_status, error)
-                   : refuse(reader, STEP_STATUS_CUT, "the file ends inside the record", error);
+                   : hatf_reader_refuse(reader, STEP_STATUS_CUT, "the file ends inside the record",
+                                        error);
     if (fault != NULL)
-        return refuse(reader, STEP_STATUS_CORRUPT, fault, error);
+        return hatf_reader_refuse(reader, STEP_STATUS_CORRUPT, fault, error);
     stream->at = places.at[HATF_STREAM_MAIN];
     reader->record_number++;
     return STEP_STATUS_OK;
@@ -462,7 +464,7 @@ static enum step_status refuse_stream(struct hatf_reader *reader, unsigned strea
         return fail_input(reader, reader->streams[stream].input_status, error);
     snprintf(fault, sizeof fault, "the stream %s ends inside the record",
              hatf_stream_name(reader->split, stream));
-    return refuse(reader, STEP_STATUS_CUT, fault, error);
+    return hatf_reader_refuse(reader, STEP_STATUS_CUT, fault, error);
 }
 
 static enum step_status next_split(struct hatf_reader *reader, struct hatf_record *record,
@@ -476,13 +478,13 @@ static enum step_status next_split(struct hatf_reader *reader, struct hatf_recor
         places.at[i] = streams[i].at;
     }
     if (streams[HATF_STREAM_MAIN].at == streams[HATF_STREAM_MAIN].end)
-        return finish(reader, error);
+        return hatf_reader_finish(reader, error);
     const char *fault = hatf_decode(&places, reader->split, &reader->state, record);
     for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
         if (places.at[i] > streams[i].end)
             return refuse_stream(reader, i, error);
     if (fault != NULL)
-        return refuse(reader, STEP_STATUS_CORRUPT, fault, error);
+        return hatf_reader_refuse(reader, STEP_STATUS_CORRUPT, fault, error);
     for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
         streams[i].at = places.at[i];
     reader->record_number++;
@@ -493,7 +495,7 @@ enum step_status hatf_reader_next(struct hatf_reader *reader, struct hatf_record
                                   struct step_error *error)
 {
     if (reader->status != STEP_STATUS_OK)
-        return give_status(reader, error);
+        return hatf_reader_give_status(reader, error);
     return reader->split == HATF_SPLIT_NONE ? next_plain(reader, record, error)
                                             : next_split(reader, record, error);
 }

@@ -251,7 +251,7 @@ static unsigned cheapest_way(const int64_t *costs, unsigned first, unsigned end)
 }
 
 /* Finds the cheapest predecessors of the current item, by width. */
-static void sum_up(struct hatf_search *search, const int64_t *before)
+static void hatf_search_sum_up(struct hatf_search *search, const int64_t *before)
 {
     int64_t best = WAY_UNREACHED;
     uint8_t best_way = WAY_COUNT;
@@ -396,7 +396,7 @@ static const int64_t *hatf_search_run(struct hatf_search *search)
     for (size_t i = 0; i < search->task->count; i++) {
         for (unsigned way = 0; way < WAY_COUNT; way++)
             now[way] = WAY_UNREACHED;
-        sum_up(search, before);
+        hatf_search_sum_up(search, before);
         follow_naive(search, &search->items[i]);
         try_none(search, before, now, i);
         if ((search->means & HATF_MEANS_DELTA) != 0)
@@ -469,8 +469,8 @@ static uint64_t base_from(const struct hatf_search *search, size_t i, unsigned r
     return least + ((uint64_t) 1 << (8 * hatf_rank_widths[rank] - 1));
 }
 
-static void enter(const struct hatf_search *search, struct hatf_planner *planner, size_t i,
-                  unsigned way, unsigned rank)
+static void hatf_search_enter(const struct hatf_search *search, struct hatf_planner *planner,
+                              size_t i, unsigned way, unsigned rank)
 {
     const struct hatf_plan_item *item = &search->items[i];
     if (way < WAY_DELTA) {
@@ -499,7 +499,7 @@ static bool write_plan(const struct hatf_search *search, struct hatf_plan *plan)
         if (stores && state->last_width != hatf_rank_widths[rank])
             hatf_planner_set_width(&planner, search->items[i].record, hatf_rank_widths[rank]);
         if ((search->path[i] & WAY_ENTERED) != 0)
-            enter(search, &planner, i, way, rank);
+            hatf_search_enter(search, &planner, i, way, rank);
         hatf_planner_take(&planner, &search->items[i]);
     }
     return hatf_planner_end(&planner);

@@ -42,9 +42,9 @@ enum step_status hatf_text_reader_create(const struct hatf_input *input, const c
     return STEP_STATUS_OK;
 }
 
-static enum step_status give(struct step_packed_input *packed, enum step_status status,
-                             const char *name, struct hatf_text_reader **out,
-                             struct step_error *error)
+static enum step_status hatf_text_give(struct step_packed_input *packed, enum step_status status,
+                                       const char *name, struct hatf_text_reader **out,
+                                       struct step_error *error)
 {
     const struct hatf_input input = {packed, step_packed_input_read};
     *out = NULL;
@@ -63,7 +63,7 @@ enum step_status hatf_text_reader_open(const char *path, struct hatf_text_reader
 {
     struct step_packed_input *input;
     enum step_status status = step_packed_input_open(path, &input, error);
-    return give(input, status, path, out, error);
+    return hatf_text_give(input, status, path, out, error);
 }
 
 enum step_status hatf_text_reader_open_memory(const void *data, size_t length, const char *name,
@@ -72,7 +72,7 @@ enum step_status hatf_text_reader_open_memory(const void *data, size_t length, c
 {
     struct step_packed_input *input;
     enum step_status status = step_packed_input_open_memory(data, length, name, &input, error);
-    return give(input, status, name, out, error);
+    return hatf_text_give(input, status, name, out, error);
 }
 
 void hatf_text_reader_destroy(struct hatf_text_reader *reader)
@@ -93,19 +93,20 @@ double hatf_text_reader_progress(const struct hatf_text_reader *reader)
     return reader->packed != NULL ? step_packed_input_progress(reader->packed) : 1.0;
 }
 
-static enum step_status give_status(const struct hatf_text_reader *reader, struct step_error *error)
+static enum step_status hatf_text_give_status(const struct hatf_text_reader *reader,
+                                              struct step_error *error)
 {
     if (reader->status != STEP_STATUS_END && error != NULL)
         *error = reader->error;
     return reader->status;
 }
 
-static enum step_status refuse(struct hatf_text_reader *reader, enum step_status status,
-                               const char *fault, struct step_error *error)
+static enum step_status hatf_text_refuse(struct hatf_text_reader *reader, enum step_status status,
+                                         const char *fault, struct step_error *error)
 {
     reader->status = step_error_set(&reader->error, status, reader->name, reader->base + reader->at,
                                     "line %" PRIu64 ": %s", reader->line_number + 1, fault);
-    return give_status(reader, error);
+    return hatf_text_give_status(reader, error);
 }
 
 /* Reads until a line feed or the whole rest of the input is in the buffer.  Returns NULL at the
@@ -138,22 +139,23 @@ enum step_status hatf_text_reader_next(struct hatf_text_reader *reader, struct h
                                        struct step_error *error)
 {
     if (reader->status != STEP_STATUS_OK)
-        return give_status(reader, error);
+        return hatf_text_give_status(reader, error);
     char *line_end = find_line_end(reader);
     if (reader->status != STEP_STATUS_OK)
-        return give_status(reader, error);
+        return hatf_text_give_status(reader, error);
     if (line_end == NULL && reader->at == reader->end) {
         reader->status = STEP_STATUS_END;
         return reader->status;
     }
     if (line_end == NULL)
         return reader->ended
-                   ? refuse(reader, STEP_STATUS_CUT, "the file ends inside the line", error)
-                   : refuse(reader, STEP_STATUS_CORRUPT, "the line is too long", error);
+                   ? hatf_text_refuse(reader, STEP_STATUS_CUT, "the file ends inside the line",
+                                      error)
+                   : hatf_text_refuse(reader, STEP_STATUS_CORRUPT, "the line is too long", error);
     const char *line = reader->buffer + reader->at;
     const char *fault = hatf_line_parse(line, (size_t) (line_end - line), record, reader->bytes);
     if (fault != NULL)
-        return refuse(reader, STEP_STATUS_CORRUPT, fault, error);
+        return hatf_text_refuse(reader, STEP_STATUS_CORRUPT, fault, error);
     reader->last = reader->at;
     reader->at = (size_t) (line_end - reader->buffer) + 1;
     reader->line_number++;

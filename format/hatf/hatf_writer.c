@@ -90,7 +90,7 @@ void hatf_writer_destroy(struct hatf_writer *writer)
 
 /* ---- what fits ---- */
 
-static enum hatf_width width_of(uint64_t value, bool is_signed)
+static enum hatf_width hatf_writer_width_of(uint64_t value, bool is_signed)
 {
     static const uint8_t widths[] = {0, 1, 2, 4};
     for (size_t i = 0; i < sizeof widths; i++)
@@ -101,12 +101,12 @@ static enum hatf_width width_of(uint64_t value, bool is_signed)
 
 enum hatf_width hatf_width_of_unsigned(uint64_t value)
 {
-    return width_of(value, false);
+    return hatf_writer_width_of(value, false);
 }
 
 enum hatf_width hatf_width_of_signed(uint64_t value)
 {
-    return width_of(value, true);
+    return hatf_writer_width_of(value, true);
 }
 
 static bool number_fits(const struct hatf_field_state *field, uint64_t value, uint64_t previous)
@@ -177,7 +177,8 @@ static void flush(struct hatf_writer *writer, struct stream *stream)
     }
 }
 
-static enum step_status give_status(const struct hatf_writer *writer, struct step_error *error)
+static enum step_status hatf_writer_give_status(const struct hatf_writer *writer,
+                                                struct step_error *error)
 {
     if (writer->status != STEP_STATUS_OK && error != NULL)
         *error = writer->error;
@@ -185,7 +186,7 @@ static enum step_status give_status(const struct hatf_writer *writer, struct ste
 }
 
 /* Returns room for any record plus one word, as numbers are stored as whole words. */
-static uint8_t *reserve(struct hatf_writer *writer, unsigned number)
+static uint8_t *hatf_writer_reserve(struct hatf_writer *writer, unsigned number)
 {
     struct stream *stream = &writer->streams[number];
     if (stream->buffer == NULL)
@@ -204,7 +205,7 @@ static enum step_status commit(struct hatf_writer *writer, const uint8_t *end)
     return STEP_STATUS_OK;
 }
 
-static inline uint8_t *store(uint8_t *out, uint64_t value, unsigned width)
+static inline uint8_t *hatf_writer_store(uint8_t *out, uint64_t value, unsigned width)
 {
     return step_number_store(out, value, width, HATF_BIG_ENDIAN);
 }
@@ -221,40 +222,41 @@ static uint8_t *store_number(uint8_t *out, struct hatf_field_state *field, uint6
     uint64_t stored =
         step_field_stored(field->interpretation, value, field->value, field->previous);
     field->previous = value;
-    return store(out, stored, field->width);
+    return hatf_writer_store(out, stored, field->width);
 }
 
 static uint8_t *store_attributes(uint8_t *out, const struct hatf_field_state *field,
                                  struct step_bytes attributes)
 {
     if (field->width == HATF_WIDTH_V1)
-        out = store(out, attributes.length, 1);
+        out = hatf_writer_store(out, attributes.length, 1);
     else if (field->width == HATF_WIDTH_V2)
-        out = store(out, attributes.length, 2);
+        out = hatf_writer_store(out, attributes.length, 2);
     return store_bytes(out, attributes);
 }
 
 /* ---- records ---- */
 
-static enum step_status put_metadata(struct hatf_writer *writer,
-                                     const struct hatf_metadata *metadata, struct step_error *error)
+static enum step_status hatf_writer_put_metadata(struct hatf_writer *writer,
+                                                 const struct hatf_metadata *metadata,
+                                                 struct step_error *error)
 {
     const char *fault =
         hatf_metadata_fault(metadata->operation, metadata->field, metadata->argument);
     if (fault != NULL)
         return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, "%s", fault);
-    uint8_t *out = reserve(writer, HATF_STREAM_MAIN);
+    uint8_t *out = hatf_writer_reserve(writer, HATF_STREAM_MAIN);
     if (out == NULL)
-        return give_status(writer, error);
+        return hatf_writer_give_status(writer, error);
     *out++ = HATF_METADATA;
     *out++ = metadata->operation;
     *out++ = metadata->field;
     *out++ = metadata->argument;
     unsigned values = hatf_metadata_values(metadata->operation, metadata->argument);
     if (values > 0)
-        out = store(out, metadata->value, 8);
+        out = hatf_writer_store(out, metadata->value, 8);
     if (values > 1)
-        out = store(out, metadata->stride, 8);
+        out = hatf_writer_store(out, metadata->stride, 8);
     hatf_state_apply(&writer->state, metadata);
     return commit(writer, out);
 }
@@ -267,7 +269,7 @@ enum step_status hatf_writer_set_width(struct hatf_writer *writer, enum hatf_fie
                               "unknown field or width");
     const struct hatf_metadata metadata = {
         .operation = HATF_SET_WIDTH, .field = (uint8_t) field, .argument = (uint8_t) width};
-    return put_metadata(writer, &metadata, error);
+    return hatf_writer_put_metadata(writer, &metadata, error);
 }
 
 enum step_status hatf_writer_set_interpretation(struct hatf_writer *writer, enum hatf_field field,
@@ -283,7 +285,7 @@ enum step_status hatf_writer_set_interpretation(struct hatf_writer *writer, enum
                                            .argument = (uint8_t) interpretation,
                                            .value = value,
                                            .stride = stride};
-    return put_metadata(writer, &metadata, error);
+    return hatf_writer_put_metadata(writer, &metadata, error);
 }
 
 enum step_status hatf_writer_comment(struct hatf_writer *writer, const void *text, size_t length,
@@ -292,16 +294,17 @@ enum step_status hatf_writer_comment(struct hatf_writer *writer, const void *tex
     if (length > HATF_COMMENT_MAX)
         return step_error_set(error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
                               "the comment has more than %u bytes", HATF_COMMENT_MAX);
-    uint8_t *out = reserve(writer, HATF_STREAM_MAIN);
+    uint8_t *out = hatf_writer_reserve(writer, HATF_STREAM_MAIN);
     if (out == NULL)
-        return give_status(writer, error);
+        return hatf_writer_give_status(writer, error);
     *out++ = HATF_COMMENT;
-    out = store(out, length, 2);
+    out = hatf_writer_store(out, length, 2);
     return commit(writer, store_bytes(out, (struct step_bytes){text, length}));
 }
 
-static enum step_status refuse(const struct hatf_writer *writer, const struct hatf_record *record,
-                               uint8_t part, struct step_error *error)
+static enum step_status hatf_writer_refuse(const struct hatf_writer *writer,
+                                           const struct hatf_record *record, uint8_t part,
+                                           struct step_error *error)
 {
     const struct hatf_field_state *field = &writer->state.fields[field_of(part)];
     const char *name = hatf_field_name(field_of(part));
@@ -328,15 +331,16 @@ static uint8_t *store_part(uint8_t *out, struct hatf_field_state *field,
 }
 
 /* All streams have room before the first byte is stored. */
-static enum step_status put_data(struct hatf_writer *writer, const struct hatf_record *record,
-                                 struct step_error *error)
+static enum step_status hatf_writer_put_data(struct hatf_writer *writer,
+                                             const struct hatf_record *record,
+                                             struct step_error *error)
 {
     uint8_t *out[HATF_STREAM_COUNT];
     unsigned stream_count = writer->split == HATF_SPLIT_NONE ? 1 : HATF_STREAM_COUNT;
     for (unsigned i = 0; i < stream_count; i++)
-        out[i] = reserve(writer, i);
+        out[i] = hatf_writer_reserve(writer, i);
     if (writer->status != STEP_STATUS_OK)
-        return give_status(writer, error);
+        return hatf_writer_give_status(writer, error);
     *out[HATF_STREAM_MAIN]++ = (uint8_t) record->tag;
     for (const uint8_t *part = hatf_layouts[record->tag]; *part != HATF_PART_END; part++) {
         enum hatf_field number = field_of(*part);
@@ -361,13 +365,13 @@ enum step_status hatf_writer_put(struct hatf_writer *writer, const struct hatf_r
     if (record->tag == HATF_COMMENT)
         return hatf_writer_comment(writer, record->comment.data, record->comment.length, error);
     if (record->tag == HATF_METADATA)
-        return put_metadata(writer, &record->metadata, error);
+        return hatf_writer_put_metadata(writer, &record->metadata, error);
     uint8_t part = find_misfit(&writer->state, record);
     if (part == HATF_PART_END)
-        return put_data(writer, record, error);
+        return hatf_writer_put_data(writer, record, error);
     if (misfit != NULL)
         *misfit = field_of(part);
-    return refuse(writer, record, part, error);
+    return hatf_writer_refuse(writer, record, part, error);
 }
 
 const struct hatf_field_state *hatf_writer_field(const struct hatf_writer *writer,
@@ -393,7 +397,7 @@ enum step_status hatf_writer_flush(struct hatf_writer *writer, struct step_error
 {
     for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
         flush(writer, &writer->streams[i]);
-    return give_status(writer, error);
+    return hatf_writer_give_status(writer, error);
 }
 
 enum step_status hatf_writer_close(struct hatf_writer *writer, struct step_error *error)
@@ -403,5 +407,5 @@ enum step_status hatf_writer_close(struct hatf_writer *writer, struct step_error
     writer->status = hatf_output_file_finish(writer->file, &writer->error);
     hatf_output_file_destroy(writer->file);
     writer->file = NULL;
-    return give_status(writer, error);
+    return hatf_writer_give_status(writer, error);
 }

@@ -35,8 +35,9 @@ void step_byte_source_close(struct step_byte_source *source)
     source->file = -1;
 }
 
-static enum step_status read_file(const struct step_byte_source *source, uint64_t offset,
-                                  size_t length, uint8_t *out, struct step_error *error)
+static enum step_status byte_source_read_file(const struct step_byte_source *source,
+                                              uint64_t offset, size_t length, uint8_t *out,
+                                              struct step_error *error)
 {
     while (length > 0) {
         ssize_t got = pread(source->file, out, length, (off_t) offset);
@@ -73,5 +74,5 @@ enum step_status step_byte_source_read(const struct step_byte_source *source, ui
     *bytes = buffer->data;
     if (source->file < 0)
         return source->input.read(source->input.user, offset, buffer->data, (size_t) length, error);
-    return read_file(source, offset, (size_t) length, buffer->data, error);
+    return byte_source_read_file(source, offset, (size_t) length, buffer->data, error);
 }

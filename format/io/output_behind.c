@@ -47,7 +47,7 @@ struct step_output_behind *step_output_behind_create(const struct step_output *t
     return NULL;
 }
 
-static void *pass_on(void *user)
+static void *output_behind_pass_on(void *user)
 {
     struct step_output_behind *behind = user;
     pthread_mutex_lock(&behind->lock);
@@ -88,7 +88,7 @@ static enum step_status hand_over(struct step_output_behind *behind, struct step
     size_t length = behind->length;
     behind->length = 0;
     if (!behind->has_thread && !behind->stays_alone) {
-        behind->has_thread = step_thread_start(&behind->thread, pass_on, behind);
+        behind->has_thread = step_thread_start(&behind->thread, output_behind_pass_on, behind);
         behind->stays_alone = !behind->has_thread;
     }
     if (!behind->has_thread)

@@ -52,16 +52,17 @@ enum step_packing step_packing_by_ending(const char *path)
     return STEP_PACKING_NONE;
 }
 
-static enum step_status fail(const struct step_packed_input *input, enum step_status status,
-                             const char *what, struct step_error *error)
+static enum step_status packed_input_fail(const struct step_packed_input *input,
+                                          enum step_status status, const char *what,
+                                          struct step_error *error)
 {
     return step_error_set(error, status, input->name, input->given, "%s", what);
 }
 
 /* ---- packed bytes ---- */
 
-static enum step_status take(struct step_packed_input *input, void *buffer, size_t size,
-                             size_t *got, struct step_error *error)
+static enum step_status packed_input_take(struct step_packed_input *input, void *buffer,
+                                          size_t size, size_t *got, struct step_error *error)
 {
     if (input->file < 0) {
         *got = size < input->memory.length ? size : input->memory.length;
@@ -75,7 +76,7 @@ static enum step_status take(struct step_packed_input *input, void *buffer, size
             count = read(input->file, buffer, size < PIECE_MAX ? size : PIECE_MAX);
         while (count < 0 && errno == EINTR);
         if (count < 0)
-            return fail(input, STEP_STATUS_IO, strerror(errno), error);
+            return packed_input_fail(input, STEP_STATUS_IO, strerror(errno), error);
         *got = (size_t) count;
     }
     input->taken += *got;
@@ -83,12 +84,12 @@ static enum step_status take(struct step_packed_input *input, void *buffer, size
     return STEP_STATUS_OK;
 }
 
-static enum step_status fill(struct step_packed_input *input, struct step_error *error)
+static enum step_status packed_input_fill(struct step_packed_input *input, struct step_error *error)
 {
     if (input->at < input->end || input->ended)
         return STEP_STATUS_OK;
     size_t got = 0;
-    enum step_status status = take(input, input->in, IN_BYTES, &got, error);
+    enum step_status status = packed_input_take(input, input->in, IN_BYTES, &got, error);
     input->at = 0;
     input->end = got;
     return status;
@@ -109,16 +110,17 @@ static enum step_status start_unpacking(struct step_packed_input *input, struct 
 {
     if (input->packing == STEP_PACKING_GZIP) {
         input->inflating = inflateInit2(&input->inflater, 15 + 16) == Z_OK;
-        return input->inflating ? STEP_STATUS_OK
-                                : fail(input, STEP_STATUS_NO_MEMORY, "out of memory", error);
+        return input->inflating
+                   ? STEP_STATUS_OK
+                   : packed_input_fail(input, STEP_STATUS_NO_MEMORY, "out of memory", error);
     }
     if (input->packing == STEP_PACKING_ZSTD) {
 #if STEPTRACE_ZSTD
         input->zstd = ZSTD_createDCtx();
         if (input->zstd == NULL)
-            return fail(input, STEP_STATUS_NO_MEMORY, "out of memory", error);
+            return packed_input_fail(input, STEP_STATUS_NO_MEMORY, "out of memory", error);
 #else
-        return fail(input, STEP_STATUS_UNSUPPORTED, "this build has no zstd", error);
+        return packed_input_fail(input, STEP_STATUS_UNSUPPORTED, "this build has no zstd", error);
 #endif
     }
     return STEP_STATUS_OK;
@@ -141,9 +143,9 @@ static enum step_status inflate_some(struct step_packed_input *input, void *buff
     if (result == Z_STREAM_END && inflateReset(inflater) == Z_OK)
         return STEP_STATUS_OK;
     if (result == Z_MEM_ERROR)
-        return fail(input, STEP_STATUS_NO_MEMORY, "out of memory", error);
+        return packed_input_fail(input, STEP_STATUS_NO_MEMORY, "out of memory", error);
     if (result != Z_OK && result != Z_BUF_ERROR)
-        return fail(input, STEP_STATUS_CORRUPT, "the packed data is damaged", error);
+        return packed_input_fail(input, STEP_STATUS_CORRUPT, "the packed data is damaged", error);
     return STEP_STATUS_OK;
 }
 
@@ -155,7 +157,7 @@ static enum step_status unzstd_some(struct step_packed_input *input, void *buffe
     ZSTD_outBuffer out = {buffer, size, 0};
     size_t left = ZSTD_decompressStream(input->zstd, &out, &in);
     if (ZSTD_isError(left))
-        return fail(input, STEP_STATUS_CORRUPT, "the packed data is damaged", error);
+        return packed_input_fail(input, STEP_STATUS_CORRUPT, "the packed data is damaged", error);
     input->inside = left != 0;
     input->at = in.pos;
     *got = out.pos;
@@ -191,16 +193,16 @@ enum step_status step_packed_input_read(void *user, void *buffer, size_t size, s
     if (input->packing == STEP_PACKING_NONE) {
         *got = take_rest(input, buffer, size);
         if (*got == 0 && !input->ended)
-            status = take(input, buffer, size, got, error);
+            status = packed_input_take(input, buffer, size, got, error);
     }
     while (input->packing != STEP_PACKING_NONE && *got == 0 && status == STEP_STATUS_OK) {
-        status = fill(input, error);
+        status = packed_input_fill(input, error);
         bool is_end = input->at == input->end;
         if (status != STEP_STATUS_OK || (is_end && !input->inside))
             break;
         status = unpack_some(input, buffer, size, got, error);
         if (status == STEP_STATUS_OK && is_end && *got == 0 && input->inside)
-            status = fail(input, STEP_STATUS_CUT, "the packed data is cut", error);
+            status = packed_input_fail(input, STEP_STATUS_CUT, "the packed data is cut", error);
     }
     input->given += *got;
     return status;
@@ -208,20 +210,22 @@ enum step_status step_packed_input_read(void *user, void *buffer, size_t size, s
 
 /* ---- opening ---- */
 
-static enum step_status start(struct step_packed_input *input, struct step_error *error)
+static enum step_status packed_input_start(struct step_packed_input *input,
+                                           struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
     size_t got = 1;
     while (input->end < MAGIC_BYTES && got > 0 && status == STEP_STATUS_OK) {
         got = 0;
-        status = take(input, input->in + input->end, IN_BYTES - input->end, &got, error);
+        status =
+            packed_input_take(input, input->in + input->end, IN_BYTES - input->end, &got, error);
         input->end += got;
     }
     input->packing = packing_of(input->in, input->end);
     return status == STEP_STATUS_OK ? start_unpacking(input, error) : status;
 }
 
-static struct step_packed_input *create(const char *name, struct step_error *error)
+static struct step_packed_input *packed_input_create(const char *name, struct step_error *error)
 {
     struct step_packed_input *input = malloc(sizeof *input);
     if (input == NULL) {
@@ -234,10 +238,10 @@ static struct step_packed_input *create(const char *name, struct step_error *err
     return input;
 }
 
-static enum step_status give(struct step_packed_input *input, struct step_packed_input **out,
-                             struct step_error *error)
+static enum step_status packed_input_give(struct step_packed_input *input,
+                                          struct step_packed_input **out, struct step_error *error)
 {
-    enum step_status status = start(input, error);
+    enum step_status status = packed_input_start(input, error);
     if (status == STEP_STATUS_OK)
         *out = input;
     else
@@ -249,7 +253,7 @@ enum step_status step_packed_input_open(const char *path, struct step_packed_inp
                                         struct step_error *error)
 {
     *out = NULL;
-    struct step_packed_input *input = create(path, error);
+    struct step_packed_input *input = packed_input_create(path, error);
     if (input == NULL)
         return STEP_STATUS_NO_MEMORY;
     struct stat facts;
@@ -262,7 +266,7 @@ enum step_status step_packed_input_open(const char *path, struct step_packed_inp
     }
     if (S_ISREG(facts.st_mode))
         input->size = (uint64_t) facts.st_size;
-    return give(input, out, error);
+    return packed_input_give(input, out, error);
 }
 
 enum step_status step_packed_input_open_descriptor(int descriptor, const char *name,
@@ -271,7 +275,7 @@ enum step_status step_packed_input_open_descriptor(int descriptor, const char *n
                                                    struct step_error *error)
 {
     *out = NULL;
-    struct step_packed_input *input = create(name, error);
+    struct step_packed_input *input = packed_input_create(name, error);
     if (input == NULL) {
         close(descriptor);
         return STEP_STATUS_NO_MEMORY;
@@ -281,7 +285,7 @@ enum step_status step_packed_input_open_descriptor(int descriptor, const char *n
     if (input->end > 0)
         memcpy(input->in, start, input->end);
     input->taken = input->end;
-    return give(input, out, error);
+    return packed_input_give(input, out, error);
 }
 
 enum step_status step_packed_input_open_memory(const void *data, size_t length, const char *name,
@@ -289,12 +293,12 @@ enum step_status step_packed_input_open_memory(const void *data, size_t length, 
                                                struct step_error *error)
 {
     *out = NULL;
-    struct step_packed_input *input = create(name, error);
+    struct step_packed_input *input = packed_input_create(name, error);
     if (input == NULL)
         return STEP_STATUS_NO_MEMORY;
     input->memory = (struct step_bytes){data, length};
     input->size = length;
-    return give(input, out, error);
+    return packed_input_give(input, out, error);
 }
 
 enum step_packing step_packed_input_packing(const struct step_packed_input *input)

@@ -80,8 +80,8 @@ static enum step_status pack_zstd(struct step_packed_output *output, const void 
 }
 #endif
 
-static enum step_status pack(struct step_packed_output *output, const void *data, size_t length,
-                             bool is_end, struct step_error *error)
+static enum step_status packed_output_pack(struct step_packed_output *output, const void *data,
+                                           size_t length, bool is_end, struct step_error *error)
 {
     switch (output->packing) {
     case STEP_PACKING_GZIP:
@@ -96,8 +96,8 @@ static enum step_status pack(struct step_packed_output *output, const void *data
     return length > 0 ? output->to.write(output->to.user, data, length, error) : STEP_STATUS_OK;
 }
 
-static enum step_status start(struct step_packed_output *output, int level,
-                              struct step_error *error)
+static enum step_status packed_output_start(struct step_packed_output *output, int level,
+                                            struct step_error *error)
 {
     output->out = malloc(OUT_BYTES);
     if (output->out == NULL)
@@ -135,7 +135,7 @@ enum step_status step_packed_output_create(enum step_packing packing, int level,
         return failed(error, "there is no memory: nothing");
     output->packing = packing;
     output->to = *to;
-    enum step_status status = start(output, level, error);
+    enum step_status status = packed_output_start(output, level, error);
     if (status != STEP_STATUS_OK) {
         step_packed_output_destroy(output);
         return status;
@@ -147,7 +147,7 @@ enum step_status step_packed_output_create(enum step_packing packing, int level,
 static enum step_status write_packed(void *user, const void *data, size_t length,
                                      struct step_error *error)
 {
-    return pack(user, data, length, false, error);
+    return packed_output_pack(user, data, length, false, error);
 }
 
 enum step_status step_packed_output_use_thread(struct step_packed_output *output,
@@ -174,7 +174,7 @@ enum step_status step_packed_output_close(struct step_packed_output *output,
 {
     enum step_status status =
         output->behind != NULL ? step_output_behind_finish(output->behind, error) : STEP_STATUS_OK;
-    return status == STEP_STATUS_OK ? pack(output, NULL, 0, true, error) : status;
+    return status == STEP_STATUS_OK ? packed_output_pack(output, NULL, 0, true, error) : status;
 }
 
 void step_packed_output_destroy(struct step_packed_output *output)

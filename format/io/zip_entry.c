@@ -179,8 +179,8 @@ static enum step_status no_entry(const struct text_source *source, struct step_e
                           "the ZIP file has no entry `%s`", source->entry);
 }
 
-static enum step_status find_entry(struct text_source *source, unz_file_info64 *info,
-                                   struct step_error *error)
+static enum step_status zip_entry_find(struct text_source *source, unz_file_info64 *info,
+                                       struct step_error *error)
 {
     int result = unzLocateFile(source->zip, source->entry, 1);
     if (result == UNZ_END_OF_LIST_OF_FILE)
@@ -197,7 +197,7 @@ static enum step_status find_entry(struct text_source *source, unz_file_info64 *
 static enum step_status open_entry(struct text_source *source, struct step_error *error)
 {
     unz_file_info64 info;
-    enum step_status status = find_entry(source, &info, error);
+    enum step_status status = zip_entry_find(source, &info, error);
     if (status != STEP_STATUS_OK)
         return status;
     if ((info.flag & FLAG_ENCRYPTED) != 0)
@@ -254,8 +254,8 @@ static enum step_status read_plain(struct text_source *source, void *buffer, siz
     return STEP_STATUS_OK;
 }
 
-static enum step_status read_file(struct text_source *source, void *buffer, size_t size,
-                                  size_t *got, struct step_error *error)
+static enum step_status zip_entry_read_file(struct text_source *source, void *buffer, size_t size,
+                                            size_t *got, struct step_error *error)
 {
     ssize_t count;
     do
@@ -274,7 +274,7 @@ static enum step_status read_file(struct text_source *source, void *buffer, size
 
 /* ---- all of them ---- */
 
-static struct text_source *create(const char *name, struct step_error *error)
+static struct text_source *zip_entry_create(const char *name, struct step_error *error)
 {
     struct text_source *source = calloc(1, sizeof *source);
     if (source == NULL) {
@@ -329,7 +329,7 @@ enum step_status text_source_open_entry(const char *path, const char *entry,
                                         struct text_source **out, struct step_error *error)
 {
     *out = NULL;
-    struct text_source *source = create(path, error);
+    struct text_source *source = zip_entry_create(path, error);
     if (source == NULL)
         return STEP_STATUS_NO_MEMORY;
     source->entry = entry;
@@ -350,7 +350,7 @@ enum step_status text_source_open_memory(const void *data, size_t length, const 
                                          struct text_source **out, struct step_error *error)
 {
     *out = NULL;
-    struct text_source *source = create(name, error);
+    struct text_source *source = zip_entry_create(name, error);
     if (source == NULL)
         return STEP_STATUS_NO_MEMORY;
     if (zip_file_open_memory(&source->file, data, length))
@@ -362,7 +362,7 @@ enum step_status text_source_open_memory(const void *data, size_t length, const 
 enum step_status text_source_open_plain(const void *data, size_t length, const char *name,
                                         struct text_source **out, struct step_error *error)
 {
-    *out = create(name, error);
+    *out = zip_entry_create(name, error);
     if (*out == NULL)
         return STEP_STATUS_NO_MEMORY;
     if (!zip_file_open_memory(&(*out)->file, data, length)) {
@@ -377,12 +377,12 @@ enum step_status text_source_open_plain(const void *data, size_t length, const c
 enum step_status text_source_open_file(int file, uint64_t size, const char *name,
                                        struct text_source **out, struct step_error *error)
 {
-    *out = create(name, error);
+    *out = zip_entry_create(name, error);
     if (*out == NULL)
         return STEP_STATUS_NO_MEMORY;
     (*out)->descriptor = file;
     (*out)->size = size;
-    (*out)->read = read_file;
+    (*out)->read = zip_entry_read_file;
     return STEP_STATUS_OK;
 }
 

@@ -52,7 +52,7 @@ static voidpf open_file(voidpf opaque, const void *name, int mode)
     return opaque;
 }
 
-static uLong read_file(voidpf opaque, voidpf stream, void *buffer, uLong size)
+static uLong zip_file_read(voidpf opaque, voidpf stream, void *buffer, uLong size)
 {
     struct zip_file *file = opaque;
     (void) stream;
@@ -63,7 +63,7 @@ static uLong read_file(voidpf opaque, voidpf stream, void *buffer, uLong size)
     return got;
 }
 
-static uLong write_file(voidpf opaque, voidpf stream, const void *buffer, uLong size)
+static uLong zip_file_write(voidpf opaque, voidpf stream, const void *buffer, uLong size)
 {
     struct zip_file *file = opaque;
     (void) stream;
@@ -119,13 +119,13 @@ size_t zip_file_read_at(struct zip_file *file, uint64_t offset, void *buffer, si
 {
     if (seek_file(file, file, offset, ZLIB_FILEFUNC_SEEK_SET) != 0)
         return 0;
-    return read_file(file, file, buffer, size);
+    return zip_file_read(file, file, buffer, size);
 }
 
 bool zip_file_write_at(struct zip_file *file, uint64_t offset, const void *data, size_t size)
 {
     return seek_file(file, file, offset, ZLIB_FILEFUNC_SEEK_SET) == 0 &&
-           write_file(file, file, data, size) == size;
+           zip_file_write(file, file, data, size) == size;
 }
 
 uint64_t zip_file_size(struct zip_file *file)
@@ -140,8 +140,8 @@ void zip_file_functions(struct zip_file *file, zlib_filefunc64_def *functions)
 {
     *functions = (zlib_filefunc64_def){
         .zopen64_file = open_file,
-        .zread_file = read_file,
-        .zwrite_file = write_file,
+        .zread_file = zip_file_read,
+        .zwrite_file = zip_file_write,
         .ztell64_file = report_file,
         .zseek64_file = seek_file,
         .zclose_file = close_file,

@@ -83,7 +83,8 @@ uint64_t json_input_offset(const struct json_input *input)
     return input->token_offset;
 }
 
-static enum step_status fail(struct json_input *input, enum step_status status, const char *message)
+static enum step_status json_input_fail(struct json_input *input, enum step_status status,
+                                        const char *message)
 {
     return step_error_set(&input->failure, status, input->path, input->offset, "%s", message);
 }
@@ -96,7 +97,7 @@ static int peek(struct json_input *input)
         if (got < 0) {
             int code;
             const char *message = gzerror(input->file, &code);
-            fail(input, code == Z_ERRNO ? STEP_STATUS_IO : STEP_STATUS_CORRUPT, message);
+            json_input_fail(input, code == Z_ERRNO ? STEP_STATUS_IO : STEP_STATUS_CORRUPT, message);
         }
         input->at = input->buffer;
         input->end = input->buffer + (got > 0 ? got : 0);
@@ -106,27 +107,27 @@ static int peek(struct json_input *input)
     return *input->at;
 }
 
-static void pass(struct json_input *input)
+static void json_input_pass(struct json_input *input)
 {
     input->at++;
     input->offset++;
 }
 
-static enum step_status cut(struct json_input *input)
+static enum step_status json_input_cut(struct json_input *input)
 {
     if (input->failure.status != STEP_STATUS_OK)
         return input->failure.status;
-    return fail(input, STEP_STATUS_CUT, "the JSON text is cut");
+    return json_input_fail(input, STEP_STATUS_CUT, "the JSON text is cut");
 }
 
 static bool add_byte(struct json_input *input, unsigned byte)
 {
     if (input->length >= JSON_INPUT_TEXT_MAX) {
-        fail(input, STEP_STATUS_LIMIT, "a string or number is longer than 1 MiB");
+        json_input_fail(input, STEP_STATUS_LIMIT, "a string or number is longer than 1 MiB");
         return false;
     }
     if (!STEP_MAKE_ROOM(input->text, input->capacity, input->length + 2)) {
-        fail(input, STEP_STATUS_NO_MEMORY, "out of memory");
+        json_input_fail(input, STEP_STATUS_NO_MEMORY, "out of memory");
         return false;
     }
     input->text[input->length++] = (char) byte;
@@ -159,11 +160,12 @@ static uint32_t read_unit(struct json_input *input)
     for (int i = 0; i < 4; i++) {
         int digit = hex_digit(peek(input));
         if (digit < 0) {
-            fail(input, STEP_STATUS_CORRUPT, "four hexadecimal digits are expected after \\u");
+            json_input_fail(input, STEP_STATUS_CORRUPT,
+                            "four hexadecimal digits are expected after \\u");
             return UINT32_MAX;
         }
         unit = unit << 4 | (uint32_t) digit;
-        pass(input);
+        json_input_pass(input);
     }
     return unit;
 }
@@ -175,12 +177,12 @@ static bool read_short_escape(struct json_input *input)
     const char *found = byte > 0 ? strchr(names, byte) : NULL;
     if (found == NULL) {
         if (byte < 0)
-            cut(input);
+            json_input_cut(input);
         else
-            fail(input, STEP_STATUS_CORRUPT, "no such escape");
+            json_input_fail(input, STEP_STATUS_CORRUPT, "no such escape");
         return false;
     }
-    pass(input);
+    json_input_pass(input);
     return add_byte(input, (uint8_t) values[found - names]);
 }
 
@@ -189,10 +191,10 @@ static bool read_escaped_unit(struct json_input *input)
 {
     uint32_t unit = read_unit(input);
     while (unit != UINT32_MAX && unit >= 0xd800 && unit <= 0xdbff && peek(input) == '\\') {
-        pass(input);
+        json_input_pass(input);
         if (peek(input) != 'u') /* another escape follows the unpaired surrogate */
             return add_code(input, unit) && read_short_escape(input);
-        pass(input);
+        json_input_pass(input);
         uint32_t next = read_unit(input);
         if (next != UINT32_MAX && next >= 0xdc00 && next <= 0xdfff)
             return add_code(input, 0x10000 + ((unit - 0xd800) << 10) + (next - 0xdc00));
@@ -207,7 +209,7 @@ static bool read_escape(struct json_input *input)
 {
     if (peek(input) != 'u')
         return read_short_escape(input);
-    pass(input);
+    json_input_pass(input);
     return read_escaped_unit(input);
 }
 
@@ -217,10 +219,10 @@ static enum step_status read_string(struct json_input *input)
     for (;;) {
         int byte = peek(input);
         if (byte < 0)
-            return cut(input);
+            return json_input_cut(input);
         if (byte < 0x20)
-            return fail(input, STEP_STATUS_CORRUPT, "a control character in a string");
-        pass(input);
+            return json_input_fail(input, STEP_STATUS_CORRUPT, "a control character in a string");
+        json_input_pass(input);
         if (byte == '"')
             return STEP_STATUS_OK;
         if (byte == '\\' ? !read_escape(input) : !add_byte(input, (unsigned) byte))
@@ -232,13 +234,13 @@ static bool read_digits(struct json_input *input)
 {
     int byte = peek(input);
     if (byte < '0' || byte > '9') {
-        fail(input, STEP_STATUS_CORRUPT, "a digit is expected");
+        json_input_fail(input, STEP_STATUS_CORRUPT, "a digit is expected");
         return false;
     }
     while (byte >= '0' && byte <= '9') {
         if (!add_byte(input, (unsigned) byte))
             return false;
-        pass(input);
+        json_input_pass(input);
         byte = peek(input);
     }
     return true;
@@ -250,11 +252,11 @@ static bool take_one_of(struct json_input *input, const char *bytes)
     if (byte <= 0 || strchr(bytes, byte) == NULL)
         return false;
     if (add_byte(input, (unsigned) byte))
-        pass(input);
+        json_input_pass(input);
     return true;
 }
 
-static enum step_status read_number(struct json_input *input)
+static enum step_status json_input_read_number(struct json_input *input)
 {
     bool ok;
     take_one_of(input, "-");
@@ -273,10 +275,10 @@ static enum step_status read_word(struct json_input *input, const char *word)
     for (; *word != '\0'; word++) {
         int byte = peek(input);
         if (byte < 0)
-            return cut(input);
+            return json_input_cut(input);
         if (byte != *word)
-            return fail(input, STEP_STATUS_CORRUPT, "no JSON value begins here");
-        pass(input);
+            return json_input_fail(input, STEP_STATUS_CORRUPT, "no JSON value begins here");
+        json_input_pass(input);
     }
     return STEP_STATUS_OK;
 }
@@ -289,8 +291,9 @@ static void end_value(struct json_input *input)
 static enum step_status open_container(struct json_input *input, bool is_object)
 {
     if (input->depth == JSON_INPUT_DEPTH_MAX)
-        return fail(input, STEP_STATUS_LIMIT, "arrays and objects are nested too deeply");
-    pass(input);
+        return json_input_fail(input, STEP_STATUS_LIMIT,
+                               "arrays and objects are nested too deeply");
+    json_input_pass(input);
     input->is_object[input->depth++] = is_object;
     input->expect = is_object ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
     return STEP_STATUS_OK;
@@ -306,7 +309,7 @@ static enum step_status read_value(struct json_input *input, int byte, enum json
         return open_container(input, byte == '{');
     case '"':
         *token = JSON_STRING;
-        pass(input);
+        json_input_pass(input);
         status = read_string(input);
         break;
     case 't':
@@ -323,9 +326,9 @@ static enum step_status read_value(struct json_input *input, int byte, enum json
         break;
     default:
         if (byte != '-' && (byte < '0' || byte > '9'))
-            return fail(input, STEP_STATUS_CORRUPT, "no JSON value begins here");
+            return json_input_fail(input, STEP_STATUS_CORRUPT, "no JSON value begins here");
         *token = JSON_NUMBER;
-        status = read_number(input);
+        status = json_input_read_number(input);
         break;
     }
     end_value(input);
@@ -336,19 +339,19 @@ static enum step_status close_container(struct json_input *input, bool is_object
                                         enum json_token *token)
 {
     if (input->depth == 0 || input->is_object[input->depth - 1] != is_object)
-        return fail(input, STEP_STATUS_CORRUPT, "a bracket without its opening one");
-    pass(input);
+        return json_input_fail(input, STEP_STATUS_CORRUPT, "a bracket without its opening one");
+    json_input_pass(input);
     input->depth--;
     *token = is_object ? JSON_OBJECT_END : JSON_ARRAY_END;
     end_value(input);
     return STEP_STATUS_OK;
 }
 
-static int skip_blanks(struct json_input *input)
+static int json_input_skip_blanks(struct json_input *input)
 {
     int byte = peek(input);
     while (byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t') {
-        pass(input);
+        json_input_pass(input);
         byte = peek(input);
     }
     return byte;
@@ -357,8 +360,8 @@ static int skip_blanks(struct json_input *input)
 static enum step_status read_key(struct json_input *input, int byte, enum json_token *token)
 {
     if (byte != '"')
-        return fail(input, STEP_STATUS_CORRUPT, "a key is expected");
-    pass(input);
+        return json_input_fail(input, STEP_STATUS_CORRUPT, "a key is expected");
+    json_input_pass(input);
     *token = JSON_KEY;
     input->expect = EXPECT_COLON;
     return read_string(input);
@@ -367,22 +370,22 @@ static enum step_status read_key(struct json_input *input, int byte, enum json_t
 /* Consumes commas and colons, then reads a token or fails. */
 static enum step_status read_token(struct json_input *input, enum json_token *token)
 {
-    int byte = skip_blanks(input);
+    int byte = json_input_skip_blanks(input);
     if (input->failure.status != STEP_STATUS_OK)
         return input->failure.status;
     if (byte == ',' && input->expect == EXPECT_COMMA_OR_END) {
-        pass(input);
+        json_input_pass(input);
         input->expect = input->is_object[input->depth - 1] ? EXPECT_KEY : EXPECT_VALUE;
-        byte = skip_blanks(input);
+        byte = json_input_skip_blanks(input);
     } else if (byte == ':' && input->expect == EXPECT_COLON) {
-        pass(input);
+        json_input_pass(input);
         input->expect = EXPECT_VALUE;
-        byte = skip_blanks(input);
+        byte = json_input_skip_blanks(input);
     }
     input->token_offset = input->offset;
     if (byte < 0) {
         *token = JSON_END;
-        return input->expect == EXPECT_NOTHING ? STEP_STATUS_OK : cut(input);
+        return input->expect == EXPECT_NOTHING ? STEP_STATUS_OK : json_input_cut(input);
     }
     if ((byte == '}' || byte == ']') &&
         (input->expect == EXPECT_COMMA_OR_END || input->expect == EXPECT_VALUE_OR_END ||
@@ -396,11 +399,12 @@ static enum step_status read_token(struct json_input *input, enum json_token *to
     case EXPECT_KEY_OR_END:
         return read_key(input, byte, token);
     case EXPECT_COLON:
-        return fail(input, STEP_STATUS_CORRUPT, "a colon is expected");
+        return json_input_fail(input, STEP_STATUS_CORRUPT, "a colon is expected");
     case EXPECT_COMMA_OR_END:
-        return fail(input, STEP_STATUS_CORRUPT, "a comma or a closing bracket is expected");
+        return json_input_fail(input, STEP_STATUS_CORRUPT,
+                               "a comma or a closing bracket is expected");
     default:
-        return fail(input, STEP_STATUS_CORRUPT, "unexpected data after the JSON text");
+        return json_input_fail(input, STEP_STATUS_CORRUPT, "unexpected data after the JSON text");
     }
 }
 

@@ -23,7 +23,7 @@ static void new_line(struct json_output *json)
         fputs("  ", json->file);
 }
 
-static struct step_bytes bytes_of(const char *text)
+static struct step_bytes json_output_bytes_of(const char *text)
 {
     return (struct step_bytes){(const uint8_t *) text, strlen(text)};
 }
@@ -45,7 +45,7 @@ static void put_character(const struct json_output *json, uint32_t code, const u
         fwrite(bytes, 1, length, file);
 }
 
-static void put_string(struct json_output *json, struct step_bytes value)
+static void json_output_put_string(struct json_output *json, struct step_bytes value)
 {
     fputc('"', json->file);
     for (size_t at = 0; at < value.length;) {
@@ -70,19 +70,19 @@ static void start_item(struct json_output *json, const char *key)
         new_line(json);
     }
     if (key != NULL) {
-        put_string(json, bytes_of(key));
+        json_output_put_string(json, json_output_bytes_of(key));
         fputs(json->is_compact ? ":" : ": ", json->file);
     }
 }
 
-static void begin(struct json_output *json, const char *key, char bracket)
+static void json_output_begin(struct json_output *json, const char *key, char bracket)
 {
     start_item(json, key);
     fputc(bracket, json->file);
     json->has_items[json->depth++] = false;
 }
 
-static void end(struct json_output *json, char bracket)
+static void json_output_end(struct json_output *json, char bracket)
 {
     json->depth--;
     if (json->has_items[json->depth])
@@ -92,28 +92,28 @@ static void end(struct json_output *json, char bracket)
 
 void json_begin_object(struct json_output *json, const char *key)
 {
-    begin(json, key, '{');
+    json_output_begin(json, key, '{');
 }
 
 void json_end_object(struct json_output *json)
 {
-    end(json, '}');
+    json_output_end(json, '}');
 }
 
 void json_begin_array(struct json_output *json, const char *key)
 {
-    begin(json, key, '[');
+    json_output_begin(json, key, '[');
 }
 
 void json_end_array(struct json_output *json)
 {
-    end(json, ']');
+    json_output_end(json, ']');
 }
 
 void json_bytes(struct json_output *json, const char *key, struct step_bytes value)
 {
     start_item(json, key);
-    put_string(json, value);
+    json_output_put_string(json, value);
 }
 
 void json_hex(struct json_output *json, const char *key, struct step_bytes value)
@@ -129,7 +129,7 @@ void json_hex(struct json_output *json, const char *key, struct step_bytes value
 
 void json_text(struct json_output *json, const char *key, const char *value)
 {
-    json_bytes(json, key, bytes_of(value));
+    json_bytes(json, key, json_output_bytes_of(value));
 }
 
 void json_number(struct json_output *json, const char *key, uint64_t value)

@@ -45,7 +45,7 @@ struct reading {
     unsigned depth;
 };
 
-static bool append(struct expander *expander, const char *text, size_t length)
+static bool definition_append(struct expander *expander, const char *text, size_t length)
 {
     if (length > DL_TEXT_LIMIT - expander->length ||
         !STEP_MAKE_ROOM(expander->text, expander->capacity, expander->length + length + 1)) {
@@ -121,7 +121,7 @@ static bool is_blank(const char *at, size_t left)
            (left > 1 && at[0] == '/' && (at[1] == '/' || at[1] == '*'));
 }
 
-static void skip_blanks(struct reading *reading)
+static void definition_skip_blanks(struct reading *reading)
 {
     while (reading->at < reading->length && reading->text[reading->at] != '\0' &&
            is_blank(reading->text + reading->at, reading->length - reading->at))
@@ -183,7 +183,7 @@ static struct met_file *meet(struct expander *expander, const struct stat *about
     return NULL;
 }
 
-static bool expand(struct expander *expander, struct reading *reading);
+static bool definition_expand(struct expander *expander, struct reading *reading);
 
 static bool put_in(struct expander *expander, const struct reading *reading, const char *path,
                    const char *wanted, struct dl_place place)
@@ -196,8 +196,10 @@ static bool put_in(struct expander *expander, const struct reading *reading, con
         fault(expander, reading, place, "\"%s\" cannot be read: %s", wanted, error.message);
         return true;
     }
-    bool good = append(expander, "\n# from ", 8) && append(expander, wanted, strlen(wanted)) &&
-                append(expander, "\n", 1) && expand(expander, &inner) && append(expander, "\n", 1);
+    bool good = definition_append(expander, "\n# from ", 8) &&
+                definition_append(expander, wanted, strlen(wanted)) &&
+                definition_append(expander, "\n", 1) && definition_expand(expander, &inner) &&
+                definition_append(expander, "\n", 1);
     expander->files[number].open = false;
     return good;
 }
@@ -232,14 +234,14 @@ static const char *read_directive(struct expander *expander, struct reading *rea
 {
     struct reading ahead = *reading;
     step_over(&ahead, sizeof "include" - 1);
-    skip_blanks(&ahead);
+    definition_skip_blanks(&ahead);
     if (ahead.at == ahead.length || ahead.text[ahead.at] != '"')
         return NULL;
     const char *literal = ahead.text + ahead.at;
     size_t length = word_length(literal, ahead.length - ahead.at);
     *place = ahead.place;
     step_over(&ahead, length);
-    skip_blanks(&ahead);
+    definition_skip_blanks(&ahead);
     if (ahead.at == ahead.length || ahead.text[ahead.at] != ';' || length < 3)
         return NULL;
     step_over(&ahead, 1);
@@ -268,29 +270,31 @@ static bool take_word(struct expander *expander, struct reading *reading)
         return true;
     }
     reading->statement = true;
-    bool good = append(expander, reading->text + reading->taken, before - reading->taken);
+    bool good =
+        definition_append(expander, reading->text + reading->taken, before - reading->taken);
     if (reading->brackets > 0)
         fault(expander, reading, place, "an include must be outside of packages and records");
     else
         good = good && include(expander, reading, wanted, place);
     reading->taken = reading->at;
-    return good && append(expander, "\n", 1) && begin_segment(expander, reading);
+    return good && definition_append(expander, "\n", 1) && begin_segment(expander, reading);
 }
 
-static bool expand(struct expander *expander, struct reading *reading)
+static bool definition_expand(struct expander *expander, struct reading *reading)
 {
     reading->place = (struct dl_place){1, 1};
     reading->statement = true;
     if (!begin_segment(expander, reading))
         return false;
     for (;;) {
-        skip_blanks(reading);
+        definition_skip_blanks(reading);
         if (reading->at == reading->length)
             break;
         if (!take_word(expander, reading))
             return false;
     }
-    return append(expander, reading->text + reading->taken, reading->length - reading->taken);
+    return definition_append(expander, reading->text + reading->taken,
+                             reading->length - reading->taken);
 }
 
 /* Fills parse->expansion.  Faulty includes are reported and left out.  Returns false if memory runs
@@ -308,7 +312,7 @@ static bool dl_expand(struct dl_parse *parse, const char *text, size_t length)
     expander->line = 1;
     if (parse->options->includes && exists(parse->name, &about))
         meet(expander, &about);
-    bool good = expand(expander, &whole);
+    bool good = definition_expand(expander, &whole);
     char *copy = good ? step_arena_text(parse->arena, expander->text, expander->length) : NULL;
     parse->out_of_memory = parse->out_of_memory || (good && copy == NULL);
     parse->expansion.text = copy;
@@ -319,7 +323,7 @@ static bool dl_expand(struct dl_parse *parse, const char *text, size_t length)
 }
 
 /* Reads all of a file or pipe, at most one byte beyond the limit. */
-static char *read_all(FILE *file, size_t *length)
+static char *definition_read_all(FILE *file, size_t *length)
 {
     size_t capacity = (size_t) 64 << 10;
     char *text = NULL;
@@ -343,7 +347,7 @@ static const char *dl_read_file(struct step_arena *arena, const char *path, enum
                                 size_t *length, struct step_error *error)
 {
     FILE *file = input_file_stream(path, kind);
-    char *text = file != NULL ? read_all(file, length) : NULL, *kept = NULL;
+    char *text = file != NULL ? definition_read_all(file, length) : NULL, *kept = NULL;
     if (file == NULL || (text != NULL && ferror(file)))
         step_error_set(error, errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO, path,
                        STEP_NO_OFFSET, "%s", strerror(errno));
@@ -419,7 +423,7 @@ static bool scan_and_parse(struct dl_parse *parse)
     return parsed && parse->fault_count == 0 && !parse->out_of_memory;
 }
 
-static enum step_status fail(struct dl_parse *parse, struct owned_definition *owned)
+static enum step_status definition_fail(struct dl_parse *parse, struct owned_definition *owned)
 {
     enum step_status status = STEP_STATUS_INVALID;
     if (parse->fault_count == 0)
@@ -432,7 +436,7 @@ static enum step_status fail(struct dl_parse *parse, struct owned_definition *ow
     return status;
 }
 
-static struct owned_definition *create(const char *name, struct step_error *error)
+static struct owned_definition *definition_create(const char *name, struct step_error *error)
 {
     struct owned_definition *owned = calloc(1, sizeof *owned);
     if (owned == NULL)
@@ -442,18 +446,20 @@ static struct owned_definition *create(const char *name, struct step_error *erro
     return owned;
 }
 
-static enum step_status read_text(struct owned_definition *owned, const char *text, size_t length,
-                                  const struct step_definition_options *options, const char *name,
-                                  struct step_definition **out, struct step_error *error)
+static enum step_status definition_read_text(struct owned_definition *owned, const char *text,
+                                             size_t length,
+                                             const struct step_definition_options *options,
+                                             const char *name, struct step_definition **out,
+                                             struct step_error *error)
 {
     struct dl_parse parse = {
         .arena = &owned->arena, .options = options, .name = name, .package = "", .error = error};
     if (!dl_expand(&parse, text, length))
-        return fail(&parse, owned);
+        return definition_fail(&parse, owned);
     owned->definition.text = parse.expansion.text;
     owned->definition.text_length = parse.expansion.length;
     if (!scan_and_parse(&parse) || !dl_resolve(&parse, &owned->definition))
-        return fail(&parse, owned);
+        return definition_fail(&parse, owned);
     owned->tree = parse.first_record;
     owned->expansion = parse.expansion;
     owned->name = step_arena_text(&owned->arena, name, strlen(name));
@@ -470,8 +476,8 @@ enum step_status step_definition_read(const char *text, size_t length,
     if (length > DL_TEXT_LIMIT)
         return step_error_set(error, STEP_STATUS_LIMIT, name, STEP_NO_OFFSET,
                               "the definition is longer than %zu bytes", DL_TEXT_LIMIT);
-    struct owned_definition *owned = create(name, error);
-    return owned != NULL ? read_text(owned, text, length, options, name, out, error)
+    struct owned_definition *owned = definition_create(name, error);
+    return owned != NULL ? definition_read_text(owned, text, length, options, name, out, error)
                          : STEP_STATUS_NO_MEMORY;
 }
 
@@ -484,7 +490,7 @@ enum step_status step_definition_load(const char *path,
     struct step_error *reported = error != NULL ? error : &local;
     size_t length = 0;
     *out = NULL;
-    struct owned_definition *owned = create(path, error);
+    struct owned_definition *owned = definition_create(path, error);
     if (owned == NULL)
         return STEP_STATUS_NO_MEMORY;
     with_includes.includes = true;
@@ -493,7 +499,7 @@ enum step_status step_definition_load(const char *path,
         step_definition_destroy(&owned->definition);
         return reported->status;
     }
-    return read_text(owned, text, length, &with_includes, path, out, error);
+    return definition_read_text(owned, text, length, &with_includes, path, out, error);
 }
 
 /* Adapts a step_fault_report to a step_fault_visit. */

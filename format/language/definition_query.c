@@ -50,8 +50,8 @@ size_t dl_find_field(const struct step_record *record, const char *name, size_t 
     return SIZE_MAX;
 }
 
-static bool enter(const struct step_record *record, const char *name, size_t length, bool is_nested,
-                  struct dl_part *part)
+static bool query_enter(const struct step_record *record, const char *name, size_t length,
+                        bool is_nested, struct dl_part *part)
 {
     size_t field = dl_find_field(record, name, length);
     if (field == SIZE_MAX)
@@ -64,7 +64,7 @@ bool dl_follow_path(const struct step_record *records, const struct step_record 
                     const char *path, struct dl_part *part)
 {
     size_t length = strcspn(path, ".");
-    bool leads = enter(record, path, length, false, part);
+    bool leads = query_enter(record, path, length, false, part);
     while (leads && path[length] != '\0') {
         path += length + 1;
         length = strcspn(path, ".");
@@ -79,7 +79,7 @@ bool dl_follow_path(const struct step_record *records, const struct step_record 
             leads = step_rule_text_is(path, length, "element") && part->depth-- > 0;
         else
             leads = field->kind == STEP_TYPE_RECORD &&
-                    enter(&records[field->record], path, length, true, part);
+                    query_enter(&records[field->record], path, length, true, part);
     }
     return leads;
 }

@@ -17,8 +17,9 @@ void *dl_resolver_take(struct dl_resolver *resolver, size_t count, size_t size)
 
 /* Returns the attributes of `base` without groups that `more` replaces, followed by those of
  * `more`. */
-static struct step_attributes merge(struct dl_resolver *resolver, struct step_attributes base,
-                                    const struct dl_attribute *more, bool replaces)
+static struct step_attributes dl_build_merge(struct dl_resolver *resolver,
+                                             struct step_attributes base,
+                                             const struct dl_attribute *more, bool replaces)
 {
     size_t count = base.count;
     for (const struct dl_attribute *at = more; at != NULL; at = at->next)
@@ -80,7 +81,7 @@ static void add_sub_attributes(struct dl_resolver *resolver, struct step_field *
         items[found].attributes = base;
         field->sub_attribute_count++;
     }
-    items[found].attributes = merge(resolver, items[found].attributes, more, replaces);
+    items[found].attributes = dl_build_merge(resolver, items[found].attributes, more, replaces);
     field->sub_attributes = items;
 }
 
@@ -91,7 +92,7 @@ static bool set_type(struct dl_resolver *resolver, const struct dl_record *recor
     static const char elements[] =
         "element.element.element.element.element.element.element.element";
     const size_t one = sizeof "element";
-    field->attributes = merge(resolver, field->attributes, type->attributes, false);
+    field->attributes = dl_build_merge(resolver, field->attributes, type->attributes, false);
     while (type->element != NULL) {
         if (++field->array_depth > DL_ARRAY_LIMIT) {
             dl_fault(resolver->parse, type->place, "arrays are nested more than %u deep",
@@ -154,7 +155,7 @@ static size_t add_own_fields(struct dl_resolver *resolver, const struct dl_recor
         field->declaring_record = record->index;
         if (!set_type(resolver, record, field, own->type))
             continue;
-        field->attributes = merge(resolver, field->attributes, own->attributes, false);
+        field->attributes = dl_build_merge(resolver, field->attributes, own->attributes, false);
         index_field(resolver, own->name, count++);
     }
     return count;
@@ -168,7 +169,7 @@ static void modify_field(struct dl_resolver *resolver, struct step_field *field,
     struct step_attributes none = {NULL, 0};
     if (path == NULL)
         field->attributes =
-            merge(resolver, field->attributes, modifier->attributes, modifier->replaces);
+            dl_build_merge(resolver, field->attributes, modifier->attributes, modifier->replaces);
     else
         add_sub_attributes(resolver, field, path + 1, modifier->attributes, modifier->replaces,
                            is_element_path(path + 1) ? field->attributes : none);
@@ -231,9 +232,9 @@ void dl_build_record(struct dl_resolver *resolver, struct dl_record *record)
     out->description = record->description;
     out->parent = parent != NULL ? record->parent_record->index : STEP_NO_RECORD;
     struct step_attributes none = {NULL, 0};
-    out->attributes =
-        merge(resolver, parent != NULL && !record->drops_attributes ? parent->attributes : none,
-              record->attributes, false);
+    out->attributes = dl_build_merge(
+        resolver, parent != NULL && !record->drops_attributes ? parent->attributes : none,
+        record->attributes, false);
     if (inherited + own > DL_FIELD_LIMIT) {
         dl_fault(resolver->parse, record->place, "record '%s' has more than %u fields",
                  record->name, DL_FIELD_LIMIT);

@@ -17,7 +17,8 @@ void dl_fault_in(struct dl_parse *parse, const struct step_fault *fault)
 }
 
 /* Finds the text of a line; empty if the line does not exist. */
-static void find_line(const struct dl_expansion *expansion, uint32_t line, struct step_fault *fault)
+static void dl_fault_find_line(const struct dl_expansion *expansion, uint32_t line,
+                               struct step_fault *fault)
 {
     const char *at = expansion->text;
     while (line > 1 && at != NULL) {
@@ -54,8 +55,8 @@ static bool may_show(const char *name)
            lstat(name, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-static void find_place(const struct dl_expansion *expansion, const char *name,
-                       struct dl_place place, struct step_fault *fault)
+static void dl_fault_find_place(const struct dl_expansion *expansion, const char *name,
+                                struct dl_place place, struct step_fault *fault)
 {
     const struct dl_segment *segment = find_segment(expansion, place.line);
     fault->name = name;
@@ -73,8 +74,8 @@ static void find_place(const struct dl_expansion *expansion, const char *name,
 void dl_locate_in(const struct dl_expansion *expansion, const char *name, struct dl_place place,
                   struct step_fault *fault)
 {
-    find_line(expansion, place.line, fault);
-    find_place(expansion, name, place, fault);
+    dl_fault_find_line(expansion, place.line, fault);
+    dl_fault_find_place(expansion, name, place, fault);
 }
 
 void dl_fault(struct dl_parse *parse, struct dl_place place, const char *format, ...)

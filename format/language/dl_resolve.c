@@ -148,7 +148,7 @@ static const uint32_t *sort_names(struct dl_resolver *resolver)
     return by_name;
 }
 
-static bool resolve(struct dl_resolver *resolver, struct step_definition *out)
+static bool dl_resolve_all(struct dl_resolver *resolver, struct step_definition *out)
 {
     struct dl_parse *parse = resolver->parse;
     if (!index_names(resolver))
@@ -177,7 +177,7 @@ bool dl_resolve(struct dl_parse *parse, struct step_definition *out)
     resolver->parse = parse;
     resolver->scopes = (struct dl_scope_table){.arena = parse->arena};
     resolver->scopes.root.hash = DL_HASH_START;
-    bool good = resolve(resolver, out);
+    bool good = dl_resolve_all(resolver, out);
     free(resolver->scopes.scopes);
     step_index_reset(&resolver->scopes.index);
     step_index_reset(&resolver->by_field);

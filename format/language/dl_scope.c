@@ -7,15 +7,16 @@
 
 #include "format/core/grow.h"
 
-static uint64_t hash_name(const struct dl_scope *parent, const char *name, size_t length)
+static uint64_t dl_scope_hash_name(const struct dl_scope *parent, const char *name, size_t length)
 {
     return dl_hash(parent->hash ^ parent->hash >> 29, name, length);
 }
 
-static struct dl_scope *find(const struct dl_scope_table *table, const struct dl_scope *parent,
-                             const char *name, size_t length)
+static struct dl_scope *dl_scope_find(const struct dl_scope_table *table,
+                                      const struct dl_scope *parent, const char *name,
+                                      size_t length)
 {
-    uint64_t hash = hash_name(parent, name, length);
+    uint64_t hash = dl_scope_hash_name(parent, name, length);
     uint32_t place;
     STEP_INDEX_EACH (&table->index, dl_index_hash(hash), place) {
         struct dl_scope *at = table->scopes[place];
@@ -29,15 +30,17 @@ static struct dl_scope *find(const struct dl_scope_table *table, const struct dl
 struct dl_scope *dl_scope_enter(struct dl_scope_table *table, const struct dl_scope *parent,
                                 const char *name, size_t length)
 {
-    struct dl_scope *scope = find(table, parent, name, length);
+    struct dl_scope *scope = dl_scope_find(table, parent, name, length);
     if (scope != NULL)
         return scope;
     scope = step_arena_zeroed(table->arena, sizeof *scope);
     if (scope == NULL || !STEP_MAKE_ROOM(table->scopes, table->capacity, table->count + 1) ||
         !step_index_reserve(&table->index))
         return NULL;
-    *scope = (struct dl_scope){
-        .name = name, .length = length, .parent = parent, .hash = hash_name(parent, name, length)};
+    *scope = (struct dl_scope){.name = name,
+                               .length = length,
+                               .parent = parent,
+                               .hash = dl_scope_hash_name(parent, name, length)};
     step_index_add(&table->index, dl_index_hash(scope->hash), (uint32_t) table->count);
     return table->scopes[table->count++] = scope;
 }
@@ -54,12 +57,12 @@ const struct dl_scope *dl_scope_enter_path(struct dl_scope_table *table,
 }
 
 /* Follows the path from `from` on, without searching the surrounding packages. */
-static struct dl_record *walk(const struct dl_scope_table *table, const struct dl_scope *from,
-                              const char *path)
+static struct dl_record *dl_scope_walk(const struct dl_scope_table *table,
+                                       const struct dl_scope *from, const char *path)
 {
     for (;;) {
         size_t length = strcspn(path, ".");
-        from = find(table, from, path, length);
+        from = dl_scope_find(table, from, path, length);
         if (from == NULL || path[length] == '\0')
             return from != NULL ? from->record : NULL;
         path += length + 1;
@@ -71,7 +74,7 @@ struct dl_record *dl_scope_find_record(const struct dl_scope_table *table,
                                        const struct dl_record *except)
 {
     for (; from != NULL; from = from->parent) {
-        struct dl_record *record = walk(table, from, path);
+        struct dl_record *record = dl_scope_walk(table, from, path);
         if (record != NULL && (record != except || from->parent == NULL))
             return record;
     }

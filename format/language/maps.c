@@ -66,8 +66,8 @@ __attribute__((format(printf, 2, 3))) static bool fault(const struct making *mak
 }
 
 /* Follows "a.b" through records in place. */
-static bool find_place(const struct step_definition *definition, uint32_t record, const char *path,
-                       size_t length, struct place *place)
+static bool maps_find_place(const struct step_definition *definition, uint32_t record,
+                            const char *path, size_t length, struct place *place)
 {
     place->slot = 0;
     place->field = NULL;
@@ -92,8 +92,8 @@ static bool find_place(const struct step_definition *definition, uint32_t record
 }
 
 /* Returns true if a value of `from` is valid for `to`. */
-static bool fits(const struct step_definition *definition, const struct step_field *to,
-                 const struct step_field *from)
+static bool maps_fits(const struct step_definition *definition, const struct step_field *to,
+                      const struct step_field *from)
 {
     if (to->kind != from->kind || to->array_depth != from->array_depth ||
         step_field_is_identifier(to) != step_field_is_identifier(from))
@@ -137,14 +137,15 @@ static void fill_by_name(struct making *making)
     struct place to = {0, NULL}, from;
     for (size_t i = 0; i < target->field_count; i++) {
         to.field = &target->fields[i];
-        if (find_place(definition, making->record, to.field->name, strlen(to.field->name), &from) &&
-            fits(definition, to.field, from.field))
+        if (maps_find_place(definition, making->record, to.field->name, strlen(to.field->name),
+                            &from) &&
+            maps_fits(definition, to.field, from.field))
             copy_slots(making->map, definition, &to, &from);
         to.slot += dl_field_slots(definition, to.field);
     }
 }
 
-static bool is_number(const char *text, size_t length, uint64_t *value)
+static bool maps_is_number(const char *text, size_t length, uint64_t *value)
 {
     char copy[32], *end;
     if (length == 0 || length >= sizeof copy || strchr("-0123456789", text[0]) == NULL)
@@ -162,19 +163,19 @@ static bool assign(struct making *making, const char *key, size_t key_length, co
     const struct step_definition *definition = making->maps->definition;
     struct place to, from;
     uint64_t number;
-    if (!find_place(definition, making->map->target, key, key_length, &to))
+    if (!maps_find_place(definition, making->map->target, key, key_length, &to))
         return fault(making, "'%s' has no field '%.*s'",
                      definition->records[making->map->target].name, (int) key_length, key);
-    if (is_number(value, length, &number)) {
+    if (maps_is_number(value, length, &number)) {
         if (to.field->kind != STEP_TYPE_INT || to.field->array_depth > 0)
             return fault(making, "'%.*s' is not an int", (int) key_length, key);
         making->map->sources[to.slot] = (struct source){false, number};
         return true;
     }
-    if (!find_place(definition, making->record, value, length, &from))
+    if (!maps_find_place(definition, making->record, value, length, &from))
         return fault(making, "'%s' has no field '%.*s'", definition->records[making->record].name,
                      (int) length, value);
-    if (!fits(definition, to.field, from.field))
+    if (!maps_fits(definition, to.field, from.field))
         return fault(making, "'%.*s' is not of the type of '%.*s'", (int) length, value,
                      (int) key_length, key);
     copy_slots(making->map, definition, &to, &from);
@@ -201,7 +202,7 @@ static bool assign_all(struct making *making)
 }
 
 /* Searches the record's package, then the packages around it. */
-static uint32_t find_target(const struct making *making, const char *name, size_t length)
+static uint32_t maps_find_target(const struct making *making, const char *name, size_t length)
 {
     const struct step_definition *definition = making->maps->definition;
     const char *package = definition->records[making->record].name;
@@ -225,7 +226,7 @@ static uint32_t find_target(const struct making *making, const char *name, size_
     return STEP_NO_RECORD;
 }
 
-static bool make(struct making *making)
+static bool maps_make(struct making *making)
 {
     const struct step_definition *definition = making->maps->definition;
     const struct step_attributes one = {making->attribute, 1};
@@ -233,7 +234,7 @@ static bool make(struct making *making)
     size_t length;
     if (!step_attributes_rule(&one, "map", "to", &name, &length))
         return fault(making, "there is no 'to=RECORD'");
-    making->map->target = find_target(making, name, length);
+    making->map->target = maps_find_target(making, name, length);
     if (making->map->target == STEP_NO_RECORD)
         return fault(making, "there is no record '%.*s'", (int) length, name);
     size_t count = step_record_slot_count(definition, making->map->target);
@@ -283,7 +284,7 @@ static enum step_status make_of_record(struct step_maps *maps, uint32_t record,
         if (strcmp(making.attribute->group, "map") != 0)
             continue;
         making.map = calloc(1, sizeof *making.map);
-        if (making.map != NULL && make(&making)) {
+        if (making.map != NULL && maps_make(&making)) {
             making.map->next = maps->first[record];
             maps->first[record] = making.map;
         } else {

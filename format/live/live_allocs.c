@@ -93,8 +93,8 @@ static void live_call_texts_frame(struct live_call_texts *texts, uint64_t frame,
         texts->frames[frame] = (struct live_call_frame){parent, address};
 }
 
-static size_t put_frames(const struct live_call_texts *texts, uint64_t frame, char *out,
-                         size_t used)
+static size_t live_allocs_put_frames(const struct live_call_texts *texts, uint64_t frame, char *out,
+                                     size_t used)
 {
     for (int depth = 0; depth < DEPTH_MOST && frame != 0 && frame < texts->frame_capacity &&
                         texts->frames[frame].address != 0;
@@ -115,21 +115,21 @@ static size_t put_frames(const struct live_call_texts *texts, uint64_t frame, ch
     return used;
 }
 
-static uint64_t define(const struct live_call_texts *texts, struct step_writer *writer,
-                       uint64_t call_word, uint64_t frame)
+static uint64_t live_allocs_define(const struct live_call_texts *texts, struct step_writer *writer,
+                                   uint64_t call_word, uint64_t frame)
 {
     static _Thread_local char text[TEXT_MOST];
     uint64_t call = call_word >> STEP_LIVE_HEAP_CALL_SHIFT, entry = 0;
     unsigned alignment = call_word >> STEP_LIVE_HEAP_ALIGNMENT_SHIFT & 63;
     size_t used = (size_t) snprintf(text, sizeof text, alignment != 0 ? "%s,align=%llu" : "%s",
                                     call_names[call], 1ull << alignment);
-    used = put_frames(texts, frame, text, used);
+    used = live_allocs_put_frames(texts, frame, text, used);
     const struct step_heap_attributes value = {{(const uint8_t *) text, used}};
     return step_heap_attributes_define(writer, &value, &entry) == STEP_STATUS_OK ? entry : 0;
 }
 
 /* Makes room for one more. */
-static bool reserve(struct live_call_texts *texts)
+static bool live_allocs_reserve(struct live_call_texts *texts)
 {
     return STEP_MAKE_ROOM(texts->entries, texts->capacity, texts->count + 1) &&
            step_index_reserve(&texts->index);
@@ -141,13 +141,13 @@ static uint64_t live_call_texts_entry(struct live_call_texts *texts, struct step
 {
     uint64_t call = size_word >> STEP_LIVE_HEAP_ALIGNMENT_SHIFT << STEP_LIVE_HEAP_ALIGNMENT_SHIFT;
     if ((call == 0 && frame == 0) || call >> STEP_LIVE_HEAP_CALL_SHIFT >= STEP_LIVE_CALL_COUNT ||
-        !reserve(texts))
+        !live_allocs_reserve(texts))
         return 0;
     uint32_t hash = step_hash_half(frame ^ call), place;
     STEP_INDEX_EACH (&texts->index, hash, place)
         if (texts->entries[place].call == call && texts->entries[place].frame == frame)
             return texts->entries[place].entry;
-    uint64_t entry = define(texts, writer, call, frame);
+    uint64_t entry = live_allocs_define(texts, writer, call, frame);
     if (entry != 0) {
         step_index_add(&texts->index, hash, (uint32_t) texts->count);
         texts->entries[texts->count++] = (struct live_call_entry){call, frame, entry};
@@ -230,19 +230,19 @@ static uint64_t size_in(uint64_t word)
     return low_bits(word, STEP_LIVE_HEAP_ALIGNMENT_SHIFT);
 }
 
-static enum step_status put(const struct allocs_raw *raw, const uint64_t *slots)
+static enum step_status live_allocs_put(const struct allocs_raw *raw, const uint64_t *slots)
 {
     return step_writer_put(raw->writer, raw->stream, raw->record, slots);
 }
 
-static enum step_status take_thread(const struct allocs_raw *raw)
+static enum step_status live_allocs_take_thread(const struct allocs_raw *raw)
 {
-    return put(raw, (const uint64_t[]){raw->ticks, raw->words[1], 0});
+    return live_allocs_put(raw, (const uint64_t[]){raw->ticks, raw->words[1], 0});
 }
 
-static enum step_status take_heap(const struct allocs_raw *raw)
+static enum step_status live_allocs_take_heap(const struct allocs_raw *raw)
 {
-    return put(raw, (const uint64_t[]){raw->ticks, raw->thread, 0, raw->words[1]});
+    return live_allocs_put(raw, (const uint64_t[]){raw->ticks, raw->thread, 0, raw->words[1]});
 }
 
 /* Returns the attributes of a record whose call is in that word. */
@@ -251,7 +251,7 @@ static uint64_t attributes_of(const struct allocs_raw *raw, uint64_t call, uint6
     return live_call_texts_entry(&raw->decoder->texts, raw->writer, call, frame);
 }
 
-static enum step_status take_alloc(const struct allocs_raw *raw)
+static enum step_status live_allocs_take(const struct allocs_raw *raw)
 {
     const uint64_t slots[] = {raw->ticks,
                               raw->thread,
@@ -259,19 +259,19 @@ static enum step_status take_alloc(const struct allocs_raw *raw)
                               raw->heap,
                               size_in(raw->words[1]),
                               raw->words[2]};
-    return put(raw, slots);
+    return live_allocs_put(raw, slots);
 }
 
-static enum step_status take_free(const struct allocs_raw *raw)
+static enum step_status live_allocs_take_free(const struct allocs_raw *raw)
 {
     uint64_t call = raw->words[1] >> STEP_LIVE_HEAP_CALL_SHIFT << STEP_LIVE_HEAP_CALL_SHIFT;
     const uint64_t slots[] = {raw->ticks, raw->thread, attributes_of(raw, call, 0), raw->heap,
                               low_bits(raw->words[1], STEP_LIVE_HEAP_CALL_SHIFT)};
-    return put(raw, slots);
+    return live_allocs_put(raw, slots);
 }
 
 /* The two addresses show the outcome: which of the two is NULL, and whether the block has moved. */
-static enum step_status take_realloc(const struct allocs_raw *raw)
+static enum step_status live_allocs_take_realloc(const struct allocs_raw *raw)
 {
     uint64_t old_address = raw->words[2], new_address = raw->words[3];
     uint32_t record = old_address == 0             ? STEP_HEAP_REALLOC_ALLOC
@@ -298,13 +298,13 @@ static const struct {
     [STEP_LIVE_HEAP_IN] = {1, NULL, 0},
     [STEP_LIVE_STACK] = {1, NULL, 0},
     [STEP_LIVE_HEAP_FRAME] = {3, NULL, 0},
-    [STEP_LIVE_HEAP_THREAD_CREATE] = {2, take_thread, STEP_HEAP_THREAD_CREATE},
-    [STEP_LIVE_HEAP_THREAD_DESTROY] = {2, take_thread, STEP_HEAP_THREAD_DESTROY},
-    [STEP_LIVE_HEAP_ALLOC] = {3, take_alloc, STEP_HEAP_ALLOC},
-    [STEP_LIVE_HEAP_FREE] = {2, take_free, STEP_HEAP_FREE},
-    [STEP_LIVE_HEAP_REALLOC] = {4, take_realloc, 0},
-    [STEP_LIVE_HEAP_CREATE] = {2, take_heap, STEP_HEAP_HEAP_CREATE},
-    [STEP_LIVE_HEAP_DESTROY] = {2, take_heap, STEP_HEAP_HEAP_DESTROY},
+    [STEP_LIVE_HEAP_THREAD_CREATE] = {2, live_allocs_take_thread, STEP_HEAP_THREAD_CREATE},
+    [STEP_LIVE_HEAP_THREAD_DESTROY] = {2, live_allocs_take_thread, STEP_HEAP_THREAD_DESTROY},
+    [STEP_LIVE_HEAP_ALLOC] = {3, live_allocs_take, STEP_HEAP_ALLOC},
+    [STEP_LIVE_HEAP_FREE] = {2, live_allocs_take_free, STEP_HEAP_FREE},
+    [STEP_LIVE_HEAP_REALLOC] = {4, live_allocs_take_realloc, 0},
+    [STEP_LIVE_HEAP_CREATE] = {2, live_allocs_take_heap, STEP_HEAP_HEAP_CREATE},
+    [STEP_LIVE_HEAP_DESTROY] = {2, live_allocs_take_heap, STEP_HEAP_HEAP_DESTROY},
 };
 
 size_t live_allocs_record_words(uint64_t word)
@@ -337,8 +337,9 @@ static bool is_behind_end(const struct live_allocs_decoder *decoder, uint64_t ti
                                                          ends_too_late(decoder, words, count)));
 }
 
-static enum step_status take_event(struct live_allocs_decoder *decoder, uint64_t stream,
-                                   struct stream_state *state, const uint64_t *words, size_t count)
+static enum step_status live_allocs_take_event(struct live_allocs_decoder *decoder, uint64_t stream,
+                                               struct stream_state *state, const uint64_t *words,
+                                               size_t count)
 {
     uint32_t kind = live_kind(words[0]);
     uint64_t ticks =
@@ -360,13 +361,14 @@ static enum step_status take_event(struct live_allocs_decoder *decoder, uint64_t
 }
 
 /* Takes a complete record. */
-static enum step_status take_record(struct live_allocs_decoder *decoder, uint64_t stream,
-                                    struct stream_state *state, const uint64_t *words, size_t count)
+static enum step_status live_allocs_take_record(struct live_allocs_decoder *decoder,
+                                                uint64_t stream, struct stream_state *state,
+                                                const uint64_t *words, size_t count)
 {
     uint32_t kind = live_kind(words[0]);
     uint64_t payload = words[0] >> STEP_LIVE_KIND_BITS;
     if (rows[kind].take != NULL)
-        return take_event(decoder, stream, state, words, count);
+        return live_allocs_take_event(decoder, stream, state, words, count);
     if (kind == STEP_LIVE_HEAP_IN)
         state->heap = payload;
     else if (kind == STEP_LIVE_STACK)
@@ -393,7 +395,8 @@ enum step_status live_allocs_decoder_words(void *user, uint64_t stream, const ui
             return live_streams_no_record(record[0], error);
         if (length > count - *consumed)
             break;
-        enum step_status status = take_record(decoder, stream, state, record, count - *consumed);
+        enum step_status status =
+            live_allocs_take_record(decoder, stream, state, record, count - *consumed);
         if (status != STEP_STATUS_OK)
             return live_streams_not_taken(status, error);
         *consumed += length;

@@ -160,8 +160,9 @@ static bool is_after_death(struct live_decoder *decoder, uint32_t kind, uint64_t
 /* A record that is not written must still change the state as if it were: the number of the last
  * object, the number of the next record.  Of the global stream, records that the trace file has are
  * passed over here; others count theirs in put_event(), as a window may hold them. */
-static enum step_status take_record(struct live_decoder *decoder, uint64_t stream,
-                                    struct stream_state *state, const uint64_t *words, size_t count)
+static enum step_status live_decoder_take_record(struct live_decoder *decoder, uint64_t stream,
+                                                 struct stream_state *state, const uint64_t *words,
+                                                 size_t count)
 {
     uint32_t kind = live_kind(words[0]);
     struct raw raw = {decoder, state, stream, words, count, 0, 0};
@@ -206,7 +207,7 @@ enum step_status live_decoder_words(void *user, uint64_t stream, const uint64_t 
                 break;
             if (taken == SIZE_MAX)
                 return live_streams_no_record(at[0], error);
-            status = take_record(decoder, stream, state, at, left);
+            status = live_decoder_take_record(decoder, stream, state, at, left);
         }
         if (status != STEP_STATUS_OK)
             return live_streams_not_taken(status, error);

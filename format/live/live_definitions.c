@@ -9,7 +9,8 @@
  * damage.  Definitions are written under a lock before they are used, so in an undamaged stream
  * their numbers ascend by one.  A gap would give all later entries the wrong number, and their uses
  * another meaning. */
-static enum step_status define(const struct raw *raw, uint32_t record, const uint64_t *slots)
+static enum step_status live_definitions_define(const struct raw *raw, uint32_t record,
+                                                const uint64_t *slots)
 {
     struct step_writer *writer = raw->decoder->streams.writer;
     uint64_t id = raw->words[0] >> STEP_LIVE_KIND_BITS;
@@ -25,7 +26,7 @@ enum step_status live_take_define_named(const struct raw *raw)
     bool is_class = live_kind(raw->words[0]) == STEP_LIVE_DEFINE_CLASS;
     const struct step_bytes name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]};
     const uint64_t slots[] = {step_slot_of_bytes(&name), raw->words[1]};
-    return define(raw, is_class ? STEP_JAVA_CLASS : STEP_JAVA_THREAD, slots);
+    return live_definitions_define(raw, is_class ? STEP_JAVA_CLASS : STEP_JAVA_THREAD, slots);
 }
 
 /* The second word says of which dictionary it is. */
@@ -38,26 +39,30 @@ enum step_status live_take_define_method(const struct raw *raw)
     uint64_t class_id = raw->words[1], flags = raw->words[2];
     uint64_t one = step_slot_of_bytes(&first), two = step_slot_of_bytes(&second);
     if ((flags & STEP_LIVE_IS_FIELD) != 0)
-        return define(raw, STEP_JAVA_FIELD,
-                      (const uint64_t[]){class_id, one, two, flags & UINT32_MAX});
+        return live_definitions_define(raw, STEP_JAVA_FIELD,
+                                       (const uint64_t[]){class_id, one, two, flags & UINT32_MAX});
     if ((flags & STEP_LIVE_IS_PHASE_NAME) != 0)
-        return define(raw, STEP_JAVA_PHASE_NAME, &one);
+        return live_definitions_define(raw, STEP_JAVA_PHASE_NAME, &one);
     if ((flags & STEP_LIVE_IS_SOURCE) != 0)
-        return define(raw, STEP_JAVA_SOURCE_FILE, (const uint64_t[]){class_id, one, two});
+        return live_definitions_define(raw, STEP_JAVA_SOURCE_FILE,
+                                       (const uint64_t[]){class_id, one, two});
     if ((flags & STEP_LIVE_IS_LAYOUT) != 0)
-        return define(raw, STEP_JAVA_LAYOUT, (const uint64_t[]){class_id, flags & UINT32_MAX, one});
-    return define(raw, STEP_JAVA_METHOD, (const uint64_t[]){class_id, one, two, flags});
+        return live_definitions_define(raw, STEP_JAVA_LAYOUT,
+                                       (const uint64_t[]){class_id, flags & UINT32_MAX, one});
+    return live_definitions_define(raw, STEP_JAVA_METHOD,
+                                   (const uint64_t[]){class_id, one, two, flags});
 }
 
 enum step_status live_take_define_frame(const struct raw *raw)
 {
     const uint64_t slots[] = {raw->words[1] & UINT32_MAX, raw->words[1] >> 32,
                               raw->words[2] & UINT32_MAX, raw->words[2] >> 32};
-    return define(raw, STEP_JAVA_FRAME, slots);
+    return live_definitions_define(raw, STEP_JAVA_FRAME, slots);
 }
 
 /* Takes the next text of a fact.  Returns false if it is longer than the rest. */
-static bool take_text(const uint8_t **at, uint64_t *left, uint64_t length, struct step_bytes *text)
+static bool live_definitions_take_text(const uint8_t **at, uint64_t *left, uint64_t length,
+                                       struct step_bytes *text)
 {
     *text = (struct step_bytes){*at, (size_t) length};
     if (length > *left)
@@ -74,10 +79,10 @@ static enum step_status take_not_probed(const struct raw *raw)
     const uint8_t *at = (const uint8_t *) &words[3];
     uint64_t left = raw->words[2] - 3 * WORD_BYTES;
     event.missing = words[0];
-    if (!take_text(&at, &left, words[1] & UINT32_MAX, &event.class_) ||
-        !take_text(&at, &left, words[1] >> 32, &event.method) ||
-        !take_text(&at, &left, words[2] & UINT32_MAX, &event.descriptor) ||
-        !take_text(&at, &left, words[2] >> 32, &event.reason))
+    if (!live_definitions_take_text(&at, &left, words[1] & UINT32_MAX, &event.class_) ||
+        !live_definitions_take_text(&at, &left, words[1] >> 32, &event.method) ||
+        !live_definitions_take_text(&at, &left, words[2] & UINT32_MAX, &event.descriptor) ||
+        !live_definitions_take_text(&at, &left, words[2] >> 32, &event.reason))
         return STEP_STATUS_CORRUPT;
     return step_java_not_probed_put(raw->decoder->streams.writer, raw->stream, &event);
 }

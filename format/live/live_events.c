@@ -23,8 +23,8 @@ enum step_status live_take_plain(const struct raw *raw)
     return step_writer_put(raw->decoder->streams.writer, raw->stream, records[kind], slots);
 }
 
-static enum step_status put_object(struct live_decoder *decoder, uint64_t stream,
-                                   const struct window_event *from)
+static enum step_status live_events_put_object(struct live_decoder *decoder, uint64_t stream,
+                                               const struct window_event *from)
 {
     uint32_t record = from->kind == STEP_LIVE_EXISTING ? STEP_JAVA_OBJECT_EXISTING
                       : from->stack != 0               ? STEP_JAVA_OBJECT_ALLOC_AT
@@ -41,8 +41,8 @@ static enum step_status put_object(struct live_decoder *decoder, uint64_t stream
     return step_writer_put(decoder->streams.writer, stream, record, slots);
 }
 
-static enum step_status put_phase(struct live_decoder *decoder, uint64_t stream,
-                                  const struct window_event *from)
+static enum step_status live_events_put_phase(struct live_decoder *decoder, uint64_t stream,
+                                              const struct window_event *from)
 {
     const uint64_t slots[] = {from->ticks, from->thread, from->name, from->object >> 32,
                               (from->object & STEP_LIVE_PHASE_OF_PROGRAM) != 0};
@@ -52,8 +52,9 @@ static enum step_status put_phase(struct live_decoder *decoder, uint64_t stream,
 }
 
 /* Writes an event of a thread's stream under its number among the stream's records. */
-static enum step_status put_event(struct live_decoder *decoder, struct stream_state *state,
-                                  uint64_t stream, uint64_t number, const struct window_event *from)
+static enum step_status live_events_put(struct live_decoder *decoder, struct stream_state *state,
+                                        uint64_t stream, uint64_t number,
+                                        const struct window_event *from)
 {
     if (number < state->resumed)
         return STEP_STATUS_OK;
@@ -61,7 +62,7 @@ static enum step_status put_event(struct live_decoder *decoder, struct stream_st
     switch (from->kind) {
     case STEP_LIVE_ALLOC:
     case STEP_LIVE_EXISTING:
-        return put_object(decoder, stream, from);
+        return live_events_put_object(decoder, stream, from);
     case STEP_LIVE_ENTRY:
         return step_writer_put(decoder->streams.writer, stream, STEP_JAVA_METHOD_ENTRY, slots);
     case STEP_LIVE_EXIT:
@@ -71,7 +72,7 @@ static enum step_status put_event(struct live_decoder *decoder, struct stream_st
     case STEP_LIVE_REFERENCE:
         return live_put_reference(decoder, stream, from);
     case STEP_LIVE_FACT:
-        return put_phase(decoder, stream, from);
+        return live_events_put_phase(decoder, stream, from);
     default: /* the thread that ends */
         return step_writer_put(decoder->streams.writer, stream, STEP_JAVA_THREAD_END,
                                (const uint64_t[]){from->ticks, from->name});
@@ -82,19 +83,19 @@ static enum step_status put_window_event(void *context, uint64_t number,
                                          const struct window_event *event)
 {
     const struct raw *raw = context;
-    return put_event(raw->decoder, raw->state, raw->stream, number, event);
+    return live_events_put(raw->decoder, raw->state, raw->stream, number, event);
 }
 
 static enum step_status put_or_wait(const struct raw *raw, const struct window_event *event)
 {
     struct raw context = *raw;
     if (raw->state->window == NULL || !window_is_open(raw->state->window))
-        return put_event(raw->decoder, raw->state, raw->stream, raw->number, event);
+        return live_events_put(raw->decoder, raw->state, raw->stream, raw->number, event);
     return window_add(raw->state->window, event, put_window_event, &context);
 }
 
-static enum step_status take_event(const struct raw *raw, enum step_live_kind kind, uint64_t name,
-                                   uint64_t object)
+static enum step_status live_events_take(const struct raw *raw, enum step_live_kind kind,
+                                         uint64_t name, uint64_t object)
 {
     struct window_event event = {
         kind, raw->ticks, raw->state->thread, name, object, raw->state->stack, 0, false};
@@ -115,7 +116,7 @@ enum step_status live_take_reference(const struct raw *raw)
 
 enum step_status live_take_phase(const struct raw *raw)
 {
-    return take_event(raw, STEP_LIVE_FACT, raw->words[3], raw->words[4]);
+    return live_events_take(raw, STEP_LIVE_FACT, raw->words[3], raw->words[4]);
 }
 
 /* engine=sampled has no constructors' windows. */
@@ -169,7 +170,7 @@ enum step_status live_take_event(const struct raw *raw)
             return STEP_STATUS_NO_MEMORY;
         window_open(raw->state->window, raw->number);
     }
-    return take_event(raw, events[kind].event, name, object);
+    return live_events_take(raw, events[kind].event, name, object);
 }
 
 /* Writes the waiting records, with the objects known so far. */

@@ -70,7 +70,7 @@ static pid_t owner_of(const struct live_file *file)
     return fcntl(file->descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? lock.l_pid : 0;
 }
 
-static bool read_header(struct live_file *file)
+static bool live_file_read_header(struct live_file *file)
 {
     struct stat now;
     if (fstat(file->descriptor, &now) != 0)
@@ -84,7 +84,7 @@ static bool read_header(struct live_file *file)
  * the copier is here, and the header says who it is for the copier. */
 static bool is_ending(struct live_file *file, pid_t owner)
 {
-    if (file->header.copy_state == STEP_LIVE_COPY_NONE || !read_header(file))
+    if (file->header.copy_state == STEP_LIVE_COPY_NONE || !live_file_read_header(file))
         return false;
     return file->header.copy_state != STEP_LIVE_COPY_RUNNING ||
            (owner == (pid_t) file->header.copied_by &&
@@ -106,7 +106,7 @@ enum step_status live_file_check_owner(struct live_file *file)
                                       : (int) file->header.process_id);
         nanosleep(&(struct timespec){0, END_WAIT_NS}, NULL);
     }
-    if (file->header.copy_state != STEP_LIVE_COPY_NONE && !read_header(file))
+    if (file->header.copy_state != STEP_LIVE_COPY_NONE && !live_file_read_header(file))
         return step_error_set(file->error, STEP_STATUS_IO, file->path, 0, "cannot be read");
     return STEP_STATUS_OK;
 }

@@ -26,7 +26,7 @@ static enum step_status note_batch_end(struct batch_ends *ends, uint64_t record)
     return STEP_STATUS_OK;
 }
 
-static bool is_free(uint64_t word)
+static bool live_frees_is_free(uint64_t word)
 {
     return live_kind(word) == STEP_LIVE_FREE_OBJECT;
 }
@@ -38,12 +38,12 @@ enum step_status live_hold_frees(struct free_batch *frees, const uint64_t *words
 {
     size_t i = 0;
     *taken = 0;
-    if (count == 0 || !is_free(words[0]))
+    if (count == 0 || !live_frees_is_free(words[0]))
         return STEP_STATUS_OK;
     if (!STEP_MAKE_ROOM(frees->runs, frees->capacity, frees->count + count))
         return STEP_STATUS_NO_MEMORY;
     uint64_t *runs = frees->runs + frees->count;
-    for (; i < count && is_free(words[i]); i++) {
+    for (; i < count && live_frees_is_free(words[i]); i++) {
         runs[i] = words[i] >> STEP_LIVE_KIND_BITS;
         frees->objects += step_live_freed_count(runs[i]);
     }

@@ -4,9 +4,10 @@
  *
  * The program goes on writing while its chunks are read.  A chunk is copied and then looked at
  * again: if stream and order are the same and its end has not moved back, it was not handed on
- * meanwhile, and the words below the end that was read first were whole all the time (is_same()).
- * Otherwise the chunk is left out: its records are in the trace file by then, or in the next look.
- * The file's lock is ignored, and no state is kept from one look to the next.
+ * meanwhile, and the words below the end that was read first were whole all the time
+ * (live_peek_is_same()). Otherwise the chunk is left out: its records are in the trace file by
+ * then, or in the next look. The file's lock is ignored, and no state is kept from one look to the
+ * next.
  */
 #include <stdlib.h>
 
@@ -23,7 +24,7 @@ struct peek {
     bool is_java; /* otherwise a native program */
 };
 
-static int by_place(const void *left, const void *right)
+static int live_peek_by_place(const void *left, const void *right)
 {
     const struct found_chunk *a = left, *b = right;
     if (a->head.stream != b->head.stream)
@@ -39,7 +40,7 @@ static void choose_chunks(struct peek *peek)
     struct live_file *file = &peek->file;
     size_t kept = 0;
     if (file->count > 1)
-        qsort(file->chunks, file->count, sizeof *file->chunks, by_place);
+        qsort(file->chunks, file->count, sizeof *file->chunks, live_peek_by_place);
     for (size_t i = 0; i < file->count; i++) {
         const struct found_chunk *chunk = &file->chunks[i];
         bool is_last = i + 1 == file->count || chunk[1].head.stream != chunk->head.stream;
@@ -51,7 +52,7 @@ static void choose_chunks(struct peek *peek)
     file->count = kept;
 }
 
-static struct step_bytes text_at(const uint64_t *words, uint64_t offset, uint64_t length)
+static struct step_bytes live_peek_text_at(const uint64_t *words, uint64_t offset, uint64_t length)
 {
     return (struct step_bytes){(const uint8_t *) words + offset, (size_t) length};
 }
@@ -64,7 +65,7 @@ static void visit_entry(const struct peek *peek, const uint64_t *words)
     switch (entry.kind) {
     case STEP_LIVE_DEFINE_CLASS:
         entry.loader = words[1];
-        entry.name = text_at(&words[3], 0, words[2]);
+        entry.name = live_peek_text_at(&words[3], 0, words[2]);
         break;
     case STEP_LIVE_DEFINE_METHOD:
         if (words[2] > UINT32_MAX &&
@@ -72,12 +73,12 @@ static void visit_entry(const struct peek *peek, const uint64_t *words)
             return;
         entry.class_ = words[1];
         entry.modifiers = words[2];
-        entry.name = text_at(&words[4], 0, words[3] & UINT32_MAX);
-        entry.descriptor = text_at(&words[4], words[3] & UINT32_MAX, words[3] >> 32);
+        entry.name = live_peek_text_at(&words[4], 0, words[3] & UINT32_MAX);
+        entry.descriptor = live_peek_text_at(&words[4], words[3] & UINT32_MAX, words[3] >> 32);
         break;
     case STEP_LIVE_DEFINE_THREAD:
         entry.flags = words[1];
-        entry.name = text_at(&words[3], 0, words[2]);
+        entry.name = live_peek_text_at(&words[3], 0, words[2]);
         break;
     case STEP_LIVE_DEFINE_FRAME:
         entry.parent = words[1] & UINT32_MAX;
@@ -97,7 +98,7 @@ struct chunk_state {
     uint64_t stamp, last_object;
 };
 
-static void take_alloc(struct chunk_state *state, const uint64_t *words, uint32_t kind)
+static void live_peek_take_alloc(struct chunk_state *state, const uint64_t *words, uint32_t kind)
 {
     struct step_live_event *event = &state->event;
     event->kind = kind == STEP_LIVE_EXISTING ? STEP_LIVE_EXISTING : STEP_LIVE_ALLOC;
@@ -140,7 +141,8 @@ static void take_fact(struct step_live_event *event, const uint64_t *words)
     }
 }
 
-static void take_event(const struct peek *peek, struct chunk_state *state, const uint64_t *words)
+static void live_peek_take_event(const struct peek *peek, struct chunk_state *state,
+                                 const uint64_t *words)
 {
     uint32_t kind = live_kind(words[0]);
     uint64_t payload = words[0] >> STEP_LIVE_KIND_BITS;
@@ -156,7 +158,7 @@ static void take_event(const struct peek *peek, struct chunk_state *state, const
     case STEP_LIVE_ALLOC:
     case STEP_LIVE_ALLOC_NEXT:
     case STEP_LIVE_EXISTING:
-        take_alloc(state, words, kind);
+        live_peek_take_alloc(state, words, kind);
         break;
     case STEP_LIVE_FREE_OBJECT:
         if ((payload & STEP_LIVE_IS_EARLIER) == 0)
@@ -234,7 +236,7 @@ static void visit_words(struct peek *peek, const struct found_chunk *chunk, size
         }
         uint64_t objects = 1;
         if (peek->is_java) {
-            take_event(peek, &state, words);
+            live_peek_take_event(peek, &state, words);
             if (live_kind(words[0]) == STEP_LIVE_FREE_OBJECT)
                 objects = step_live_freed_count(words[0] >> STEP_LIVE_KIND_BITS);
         } else {
@@ -248,7 +250,7 @@ static void visit_words(struct peek *peek, const struct found_chunk *chunk, size
 }
 
 /* Returns true if the chunk is unchanged since its header was read. */
-static bool is_same(struct peek *peek, const struct found_chunk *chunk)
+static bool live_peek_is_same(struct peek *peek, const struct found_chunk *chunk)
 {
     struct step_live_chunk now;
     return live_file_read(&peek->file, chunk->offset, &now, sizeof now) &&
@@ -269,7 +271,7 @@ static enum step_status visit_chunk(struct peek *peek, const struct found_chunk 
     }
     if (live_file_read(&peek->file, chunk->offset + sizeof(struct step_live_chunk), peek->words,
                        bytes) &&
-        is_same(peek, chunk))
+        live_peek_is_same(peek, chunk))
         visit_words(peek, chunk, bytes / sizeof *peek->words);
     return STEP_STATUS_OK;
 }

@@ -170,8 +170,8 @@ struct filling {
 };
 
 /* Decodes the short method events at the start of `words`.  Returns their number. */
-static inline size_t put_methods(struct filling *filling, struct ticker *ticker,
-                                 const uint64_t *words, size_t count, bool with_objects)
+static inline size_t live_runs_put_methods(struct filling *filling, struct ticker *ticker,
+                                           const uint64_t *words, size_t count, bool with_objects)
 {
     /* copies that stores into the columns cannot change */
     uint64_t *times = filling->times + filling->records;
@@ -212,7 +212,8 @@ static inline uint64_t ticks_at(struct ticker *ticker, uint64_t stamp)
     return stamp - ticker->base > ticker->sure ? ticks_of(ticker, stamp) : ticker->state.last_ticks;
 }
 
-static void put_entry(struct filling *filling, struct ticker *ticker, const uint64_t *words)
+static void live_runs_put_entry(struct filling *filling, struct ticker *ticker,
+                                const uint64_t *words)
 {
     filling->times[filling->records] = ticks_at(ticker, words[0] >> STEP_LIVE_KIND_BITS);
     filling->methods[filling->records - filling->allocations] = words[1];
@@ -253,10 +254,11 @@ static size_t fill_run(const struct live_decoder *decoder, struct stream_state *
         size_t most = run->most - filling.records;
         most = most < count - at ? most : count - at;
         if (group == METHODS) {
-            at += filling.objects != NULL ? put_methods(&filling, &ticker, words + at, most, true)
-                                          : put_methods(&filling, &ticker, words + at, most, false);
+            at += filling.objects != NULL
+                      ? live_runs_put_methods(&filling, &ticker, words + at, most, true)
+                      : live_runs_put_methods(&filling, &ticker, words + at, most, false);
         } else if (group == OBJECTS && count - at >= ENTRY_WORDS) {
-            put_entry(&filling, &ticker, words + at);
+            live_runs_put_entry(&filling, &ticker, words + at);
             at += ENTRY_WORDS;
         } else if (group == ALLOCATIONS && count - at >= ALLOC_WORDS) {
             put_allocation(&filling, &ticker, words + at);

@@ -138,7 +138,7 @@ static bool is_written(const struct step_reader *reader)
 }
 
 /* Accepts plain characters only, because the live file is not trusted. */
-static bool is_text(const char *text)
+static bool reader_recovery_is_text(const char *text)
 {
     size_t length = strlen(text);
     for (size_t i = 0; i < length; i++)
@@ -155,7 +155,8 @@ static bool is_completed(const struct step_reader *reader)
     return rest != NULL && strcmp(rest, "yes") == 0 && reader->damage_count == 0;
 }
 
-static enum step_status put_number(struct step_reader *reader, const char *key, uint64_t value)
+static enum step_status reader_recovery_put_number(struct step_reader *reader, const char *key,
+                                                   uint64_t value)
 {
     char text[24];
     snprintf(text, sizeof text, "%" PRIu64, value);
@@ -176,9 +177,9 @@ static enum step_status note_unfinished_copy(struct step_reader *reader, const c
         return STEP_STATUS_OK;
     const struct step_live_header clock = live_clock(header);
     uint64_t ns = live_stamp_ns(&clock, header->copied_stamp);
-    status = put_number(reader, STEP_LIVE_MISSING_AFTER, ns);
+    status = reader_recovery_put_number(reader, STEP_LIVE_MISSING_AFTER, ns);
     if (status == STEP_STATUS_OK)
-        status = put_number(reader, STEP_LIVE_MISSING_EVENTS, header->copied_most);
+        status = reader_recovery_put_number(reader, STEP_LIVE_MISSING_EVENTS, header->copied_most);
     if (status != STEP_STATUS_OK)
         return status;
     return step_reader_note(
@@ -194,7 +195,8 @@ static enum step_status note_lost(struct step_reader *reader, const struct step_
 {
     if (!report->is_lost)
         return STEP_STATUS_OK;
-    enum step_status status = put_number(reader, STEP_LIVE_MISSING_AFTER, report->lost_ns);
+    enum step_status status =
+        reader_recovery_put_number(reader, STEP_LIVE_MISSING_AFTER, report->lost_ns);
     return status == STEP_STATUS_OK
                ? step_reader_set_property(reader, strdup("end"), strdup("failed"))
                : status;
@@ -211,7 +213,7 @@ static enum step_status recover(struct step_reader *reader, struct step_error *e
         struct step_live_report report = {0};
         struct step_error local = {.offset = STEP_NO_OFFSET};
         status = write_live(reader, path, &report, &local);
-        if (status == STEP_STATUS_OK && is_text(report.internals))
+        if (status == STEP_STATUS_OK && reader_recovery_is_text(report.internals))
             status =
                 step_reader_set_property(reader, strdup("internals"), strdup(report.internals));
         if (status == STEP_STATUS_OK) {
@@ -221,7 +223,7 @@ static enum step_status recover(struct step_reader *reader, struct step_error *e
             if (status == STEP_STATUS_OK)
                 status = note_lost(reader, &report);
             if (status == STEP_STATUS_OK && report.dropped > 0)
-                status = put_number(reader, "dropped", report.dropped);
+                status = reader_recovery_put_number(reader, "dropped", report.dropped);
             reader->completed = status == STEP_STATUS_OK && is_completed(reader);
         } else if (status == STEP_STATUS_BUSY || status == STEP_STATUS_NOT_FOUND) {
             reader->running = true; /* or it has just ended: the caller checks again */

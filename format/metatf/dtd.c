@@ -36,7 +36,7 @@ static bool scan_and_parse(struct dtd_parse *parse, const char *text, size_t len
     return parsed && parse->fault_count == 0 && !parse->out_of_memory;
 }
 
-static enum step_status fail(struct dtd_parse *parse, struct owned_dtd *owned)
+static enum step_status dtd_fail(struct dtd_parse *parse, struct owned_dtd *owned)
 {
     enum step_status status = STEP_STATUS_INVALID;
     if (parse->fault_count == 0)
@@ -72,7 +72,7 @@ enum step_status metatf_dtd_parse(const char *text, size_t length, const char *n
     owned->dtd.text_length = length;
     if (owned->dtd.text == NULL || !scan_and_parse(&parse, text, length) ||
         !dtd_resolve(&parse, &owned->dtd))
-        return fail(&parse, owned);
+        return dtd_fail(&parse, owned);
     *out = &owned->dtd;
     return STEP_STATUS_OK;
 }

@@ -112,8 +112,9 @@ static const char *extend(struct record_work *record, const char *prefix, const 
     return text;
 }
 
-static bool add_record(struct record_work *record, struct dtd_record *inner, const char *prefix,
-                       const struct scope *outer, const struct dtd_section *section)
+static bool dtd_fields_add_record(struct record_work *record, struct dtd_record *inner,
+                                  const char *prefix, const struct scope *outer,
+                                  const struct dtd_section *section)
 {
     const struct scope scope = {inner->properties, outer, inner, section};
     const char *text = extend(record, prefix, inner->name);
@@ -123,8 +124,9 @@ static bool add_record(struct record_work *record, struct dtd_record *inner, con
 }
 
 /* Finds the record that a name means in the scope, and the scope that defines it. */
-static struct dtd_record *look_up(const struct record_work *record, const struct scope *scope,
-                                  const char *name, struct scope *definition)
+static struct dtd_record *dtd_fields_look_up(const struct record_work *record,
+                                             const struct scope *scope, const char *name,
+                                             struct scope *definition)
 {
     struct dtd_parse *parse = record->section->parse;
     static struct scope none;
@@ -164,7 +166,7 @@ static bool add_named(struct record_work *record, const struct dtd_field *field,
 {
     struct scope definition;
     struct scope section_scope;
-    struct dtd_record *found = look_up(record, scope, field->name, &definition);
+    struct dtd_record *found = dtd_fields_look_up(record, scope, field->name, &definition);
     if (found != NULL) {
         const struct scope *outer = &definition;
         if (definition.section != NULL) {
@@ -173,7 +175,7 @@ static bool add_named(struct record_work *record, const struct dtd_field *field,
             outer = &section_scope;
         }
         if (!is_alias)
-            return add_record(record, found, prefix, outer, definition.section);
+            return dtd_fields_add_record(record, found, prefix, outer, definition.section);
         const struct scope inner = {found->properties, outer, found, definition.section};
         return dtd_add(record, found->field, prefix, &inner);
     }
@@ -239,7 +241,7 @@ bool dtd_add(struct record_work *record, const struct dtd_field *field, const ch
         good = add_repeat(record, field, prefix, scope);
         break;
     case DTD_RECORD:
-        good = add_record(record, field->record, prefix, scope, scope->section);
+        good = dtd_fields_add_record(record, field->record, prefix, scope, scope->section);
         break;
     }
     record->depth--;

@@ -15,8 +15,8 @@ struct dtd_property *dtd_find_in(struct dtd_property *properties, const char *fi
     return NULL;
 }
 
-static struct dtd_property *find(const struct scope *scope, const char *field, const char *name,
-                                 const struct scope **where)
+static struct dtd_property *dtd_properties_find(const struct scope *scope, const char *field,
+                                                const char *name, const struct scope **where)
 {
     for (; scope != NULL; scope = scope->outer) {
         struct dtd_property *found = dtd_find_in(scope->properties, field, name);
@@ -79,7 +79,8 @@ static void take_width(struct record_work *record, const struct scope *scope,
                       METATF_RECORD_BYTES_MAX);
     } else if (strcmp(argument->property, "width") == 0) {
         const struct dtd_property *other =
-            depth < DTD_DEPTH_LIMIT ? find(scope, argument->field, "width", NULL) : NULL;
+            depth < DTD_DEPTH_LIMIT ? dtd_properties_find(scope, argument->field, "width", NULL)
+                                    : NULL;
         if (depth >= DTD_DEPTH_LIMIT)
             dtd_fault(parse, argument->place, "the width of %s refers to itself", field->name);
         else if (other != NULL)
@@ -96,8 +97,8 @@ static void take_width(struct record_work *record, const struct scope *scope,
         field->kind = METATF_BYTES;
 }
 
-static bool take_arguments(struct record_work *record, struct metatf_field *field,
-                           const struct dtd_property *property)
+static bool dtd_properties_take_arguments(struct record_work *record, struct metatf_field *field,
+                                          const struct dtd_property *property)
 {
     struct dtd_parse *parse = record->section->parse;
     for (uint32_t i = 0; i < property->argument_count; i++) {
@@ -166,7 +167,7 @@ static void take_interpretation(struct record_work *record, struct metatf_field 
         return;
     }
     field->interpretation = i;
-    if (take_arguments(record, field, property) &&
+    if (dtd_properties_take_arguments(record, field, property) &&
         (i == STEP_FIELD_SECTION_OFFSET || i == STEP_FIELD_SECTION_STRIDE))
         check_section(record, field, property);
     if (field->kind == METATF_BYTES && i != STEP_FIELD_NONE && i != STEP_FIELD_DEFAULT)
@@ -174,8 +175,8 @@ static void take_interpretation(struct record_work *record, struct metatf_field 
                   field->name, property->word);
 }
 
-static void take_value(struct record_work *record, struct metatf_field *field,
-                       const struct dtd_property *property)
+static void dtd_properties_take_value(struct record_work *record, struct metatf_field *field,
+                                      const struct dtd_property *property)
 {
     const struct dtd_argument *argument = &property->arguments[0];
     if (property->word != NULL || property->argument_count != 1)
@@ -196,9 +197,10 @@ const struct scope *dtd_take_properties(struct record_work *record, struct metat
     struct dtd_parse *parse = record->section->parse;
     const char *name = field->name;
     const struct scope *where = NULL;
-    const struct dtd_property *width = find(scope, name, "width", NULL);
-    const struct dtd_property *interpretation = find(scope, name, "interpretation", &where);
-    const struct dtd_property *value = find(scope, name, "value", NULL);
+    const struct dtd_property *width = dtd_properties_find(scope, name, "width", NULL);
+    const struct dtd_property *interpretation =
+        dtd_properties_find(scope, name, "interpretation", &where);
+    const struct dtd_property *value = dtd_properties_find(scope, name, "value", NULL);
     if (width != NULL)
         take_width(record, scope, field, width, 0);
     if (interpretation != NULL)
@@ -209,6 +211,6 @@ const struct scope *dtd_take_properties(struct record_work *record, struct metat
         !step_field_stores_nothing(field->interpretation))
         dtd_fault(parse, place, "field %s of record %s has no width", name, record->name);
     if (value != NULL)
-        take_value(record, field, value);
+        dtd_properties_take_value(record, field, value);
     return where;
 }

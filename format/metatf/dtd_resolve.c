@@ -156,7 +156,7 @@ static bool make_all_predefined(struct record_work *work, struct metatf_record *
     return true;
 }
 
-static uint32_t count_records(const struct dtd_record *record)
+static uint32_t dtd_resolve_count_records(const struct dtd_record *record)
 {
     uint32_t count = 0;
     for (; record != NULL; record = record->next)
@@ -169,9 +169,9 @@ static bool make_section(struct record_work *work, struct section_work *section)
     struct dtd_parse *parse = section->parse;
     const struct dtd_section *tree = section->tree;
     struct metatf_section *out = section->out;
-    uint32_t count = count_records(parse->defs.records) + 3;
+    uint32_t count = dtd_resolve_count_records(parse->defs.records) + 3;
     if (tree != NULL)
-        count += count_records(tree->defs.records);
+        count += dtd_resolve_count_records(tree->defs.records);
     struct metatf_record *records = dtd_zeroed(parse, count * sizeof *records);
     if (records == NULL)
         return false;

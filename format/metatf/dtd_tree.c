@@ -13,7 +13,8 @@ void *dtd_zeroed(struct dtd_parse *parse, size_t size)
     return memory;
 }
 
-static void find_line(const struct dtd_parse *parse, uint32_t line, struct step_fault *fault)
+static void dtd_tree_find_line(const struct dtd_parse *parse, uint32_t line,
+                               struct step_fault *fault)
 {
     const char *at = parse->text;
     const char *end = parse->text + parse->text_length;
@@ -43,6 +44,6 @@ void dtd_fault(struct dtd_parse *parse, struct dtd_place place, const char *form
                                .column = place.column,
                                .message = message,
                                .text_column = place.column};
-    find_line(parse, place.line, &fault);
+    dtd_tree_find_line(parse, place.line, &fault);
     parse->report(parse->user, &fault);
 }

@@ -10,8 +10,9 @@
 #define TEXT_LIMIT ((size_t) 1 << 20)
 #define CHUNK 64u /* entries of the index read at a time */
 
-static enum step_status fail(const struct metatf_file *file, enum step_status status,
-                             uint64_t offset, const char *message, struct step_error *error)
+static enum step_status metatf_file_fail(const struct metatf_file *file, enum step_status status,
+                                         uint64_t offset, const char *message,
+                                         struct step_error *error)
 {
     return step_error_set(error, status, file->name, offset, "%s", message);
 }
@@ -20,7 +21,7 @@ enum step_status metatf_file_read(const struct metatf_file *file, uint64_t offse
                                   size_t size, struct step_error *error)
 {
     if (offset > file->input.size || size > file->input.size - offset)
-        return fail(file, STEP_STATUS_CUT, offset, "the file ends too early", error);
+        return metatf_file_fail(file, STEP_STATUS_CUT, offset, "the file ends too early", error);
     memset((uint8_t *) buffer + size, 0, 8);
     return size == 0 ? STEP_STATUS_OK
                      : file->input.read(file->input.user, offset, buffer, size, error);
@@ -34,7 +35,8 @@ static uint64_t load_int(const struct metatf_file *file, const uint8_t *at, unsi
 
 /* ---- the index ---- */
 
-static bool add_entry(struct metatf_file *file, uint64_t number, uint64_t start, uint64_t size)
+static bool metatf_file_add_entry(struct metatf_file *file, uint64_t number, uint64_t start,
+                                  uint64_t size)
 {
     if (!STEP_MAKE_ROOM(file->entries, file->entry_capacity, file->entry_count + 1))
         return false;
@@ -58,8 +60,8 @@ static enum step_status read_entries(struct metatf_file *file, uint64_t offset, 
     uint8_t bytes[CHUNK * 24 + 8];
     unsigned size = 3 * metatf_file_ints(file);
     if (count > (file->input.size - offset) / size)
-        return fail(file, STEP_STATUS_CUT, offset, "the index ends past the end of the file",
-                    error);
+        return metatf_file_fail(file, STEP_STATUS_CUT, offset,
+                                "the index ends past the end of the file", error);
     while (count > 0) {
         uint64_t now = count < CHUNK ? count : CHUNK;
         enum step_status status = metatf_file_read(file, offset, bytes, (size_t) now * size, error);
@@ -68,10 +70,10 @@ static enum step_status read_entries(struct metatf_file *file, uint64_t offset, 
         for (uint64_t i = 0; i < now; i++) {
             const uint8_t *at = bytes + i * size;
             if (load_int(file, at, 0) >> 32 != 0)
-                return fail(file, STEP_STATUS_CORRUPT, offset + i * size,
-                            "the index names an impossible section", error);
-            if (!add_entry(file, load_int(file, at, 0), load_int(file, at, 1),
-                           load_int(file, at, 2)))
+                return metatf_file_fail(file, STEP_STATUS_CORRUPT, offset + i * size,
+                                        "the index names an impossible section", error);
+            if (!metatf_file_add_entry(file, load_int(file, at, 0), load_int(file, at, 1),
+                                       load_int(file, at, 2)))
                 return step_no_memory(error, file->name);
         }
         offset += now * size;
@@ -105,7 +107,8 @@ static bool read_last_index(struct metatf_file *file, uint64_t start)
 }
 
 /* Reads a file without its end, piece by piece as far as possible. */
-static enum step_status walk(struct metatf_file *file, uint64_t at, struct step_error *error)
+static enum step_status metatf_file_walk(struct metatf_file *file, uint64_t at,
+                                         struct step_error *error)
 {
     uint8_t bytes[24 + 8];
     uint64_t size = 3 * metatf_file_ints(file);
@@ -115,10 +118,11 @@ static enum step_status walk(struct metatf_file *file, uint64_t at, struct step_
             return status;
         uint64_t number = load_int(file, bytes, 0);
         if (number >> 32 != 0 || load_int(file, bytes, 1) != at + size)
-            return fail(file, STEP_STATUS_CORRUPT, at, "this is no piece of a section", error);
+            return metatf_file_fail(file, STEP_STATUS_CORRUPT, at, "this is no piece of a section",
+                                    error);
         if ((number & 0xffff) == METATF_INDEX_SECTION)
             return STEP_STATUS_OK;
-        if (!add_entry(file, number, at + size, load_int(file, bytes, 2)))
+        if (!metatf_file_add_entry(file, number, at + size, load_int(file, bytes, 2)))
             return step_no_memory(error, file->name);
         at += size + file->entries[file->entry_count - 1].size;
     }
@@ -127,23 +131,24 @@ static enum step_status walk(struct metatf_file *file, uint64_t at, struct step_
 
 /* ---- the DTD in the file ---- */
 
-static enum step_status read_text(struct metatf_file *file, const struct metatf_entry *entry,
-                                  struct step_error *error)
+static enum step_status metatf_file_read_text(struct metatf_file *file,
+                                              const struct metatf_entry *entry,
+                                              struct step_error *error)
 {
     if (file->dtd_text != NULL)
         return STEP_STATUS_OK;
     size_t size = (size_t) entry->size;
     uint8_t *bytes = entry->size <= TEXT_LIMIT && entry->method == 0 ? malloc(size + 8) : NULL;
     if (bytes == NULL)
-        return fail(file, STEP_STATUS_LIMIT, entry->start, "the DTD in the file is too long",
-                    error);
+        return metatf_file_fail(file, STEP_STATUS_LIMIT, entry->start,
+                                "the DTD in the file is too long", error);
     enum step_status status = metatf_file_read(file, entry->start, bytes, size, error);
     size_t length = 0;
     for (size_t at = 0; at < size && status == STEP_STATUS_OK;) {
         size_t text = size - at >= 2 ? bytes[at + 1] : 0;
         if (bytes[at] != 1 || size - at < 2 + text) {
-            status = fail(file, STEP_STATUS_CORRUPT, entry->start + at,
-                          "the DTD in the file is damaged", error);
+            status = metatf_file_fail(file, STEP_STATUS_CORRUPT, entry->start + at,
+                                      "the DTD in the file is damaged", error);
             break;
         }
         memmove(bytes + length, bytes + at + 2, text);
@@ -168,18 +173,19 @@ static enum step_status read_fixed(struct metatf_file *file, uint8_t *flags, uin
 {
     uint8_t bytes[METATF_FIXED_BYTES + 8];
     if (file->input.size < METATF_FIXED_BYTES)
-        return fail(file, STEP_STATUS_FORMAT, 0, "not a Meta-TF file", error);
+        return metatf_file_fail(file, STEP_STATUS_FORMAT, 0, "not a Meta-TF file", error);
     enum step_status status = metatf_file_read(file, 0, bytes, METATF_FIXED_BYTES, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (memcmp(bytes, METATF_MAGIC, 4) != 0)
-        return fail(file, STEP_STATUS_FORMAT, 0, "not a Meta-TF file", error);
+        return metatf_file_fail(file, STEP_STATUS_FORMAT, 0, "not a Meta-TF file", error);
     if (bytes[4] < 1 || bytes[4] > 2)
-        return fail(file, STEP_STATUS_CORRUPT, 4, "the class is not 1 or 2", error);
+        return metatf_file_fail(file, STEP_STATUS_CORRUPT, 4, "the class is not 1 or 2", error);
     if (bytes[5] < 1 || bytes[5] > 2)
-        return fail(file, STEP_STATUS_CORRUPT, 5, "the byte order is not 1 or 2", error);
+        return metatf_file_fail(file, STEP_STATUS_CORRUPT, 5, "the byte order is not 1 or 2",
+                                error);
     if (bytes[7] > METATF_FLAG_SEGMENTS)
-        return fail(file, STEP_STATUS_UNSUPPORTED, 7, "unknown flags", error);
+        return metatf_file_fail(file, STEP_STATUS_UNSUPPORTED, 7, "unknown flags", error);
     file->about.wide = bytes[4] == 2;
     file->about.big_endian = bytes[5] == 2;
     *name_length = bytes[6];
@@ -233,8 +239,8 @@ static enum step_status check_places(struct metatf_file *file, uint64_t first,
     for (uint64_t i = 0; status == STEP_STATUS_OK && i < file->entry_count; i++) {
         const struct metatf_entry *entry = sorted[i];
         if (entry->size > 0 && entry->start < first)
-            status = fail(file, STEP_STATUS_CORRUPT, entry->start,
-                          "a section begins inside what stands before it", error);
+            status = metatf_file_fail(file, STEP_STATUS_CORRUPT, entry->start,
+                                      "a section begins inside what stands before it", error);
         if (entry->size > 0)
             first = entry->start + entry->size;
     }
@@ -255,18 +261,19 @@ static enum step_status read_sections(struct metatf_file *file, uint8_t flags, u
 {
     file->about.whole = true;
     if (start > file->input.size)
-        return fail(file, STEP_STATUS_CUT, offset, "the data start past the end of the file",
-                    error);
+        return metatf_file_fail(file, STEP_STATUS_CUT, offset,
+                                "the data start past the end of the file", error);
     if ((flags & METATF_FLAG_SEGMENTS) != 0) {
         file->about.layout = METATF_SEGMENTS;
         file->about.whole = read_last_index(file, start);
-        return file->about.whole ? check_places(file, offset, error) : walk(file, start, error);
+        return file->about.whole ? check_places(file, offset, error)
+                                 : metatf_file_walk(file, start, error);
     }
     file->about.layout = METATF_INDEX;
     enum step_status status = read_entries(file, offset, count, error);
     if (status == STEP_STATUS_OK && has_only_the_dtd(file)) {
         file->about.layout = METATF_RECORDS;
-        if (!add_entry(file, 0, start, file->input.size - start))
+        if (!metatf_file_add_entry(file, 0, start, file->input.size - start))
             status = step_no_memory(error, file->name);
     } else if (status == STEP_STATUS_OK) {
         status = check_places(file, offset + count * 3 * metatf_file_ints(file), error);
@@ -274,7 +281,7 @@ static enum step_status read_sections(struct metatf_file *file, uint8_t flags, u
     return status;
 }
 
-static enum step_status read_all(struct metatf_file *file, struct step_error *error)
+static enum step_status metatf_file_read_all(struct metatf_file *file, struct step_error *error)
 {
     uint8_t bytes[24 + 8], flags = 0, name_length = 0;
     enum step_status status = read_fixed(file, &flags, &name_length, error);
@@ -293,7 +300,7 @@ static enum step_status read_all(struct metatf_file *file, struct step_error *er
                            load_int(file, bytes, 0), load_int(file, bytes, 1), error);
     for (uint64_t i = 0; i < file->entry_count && status == STEP_STATUS_OK; i++)
         if (file->entries[i].number == METATF_DTD_SECTION)
-            status = read_text(file, &file->entries[i], error);
+            status = metatf_file_read_text(file, &file->entries[i], error);
     file->about.segments = file->entry_count;
     return status;
 }
@@ -308,7 +315,7 @@ enum step_status metatf_file_open(const struct metatf_input *input, const char *
     file->input = *input;
     if (name != NULL)
         memcpy(file->name, name, strnlen(name, sizeof file->name - 1));
-    enum step_status status = read_all(file, error);
+    enum step_status status = metatf_file_read_all(file, error);
     if (status != STEP_STATUS_OK) {
         metatf_file_close(file);
         return status;

@@ -49,7 +49,7 @@ static void take_field(struct decoding *decoding, uint32_t i)
                                                             : field->value);
 }
 
-static void take_fields(struct decoding *decoding, uint32_t first, uint32_t count)
+static void metatf_next_take_fields(struct decoding *decoding, uint32_t first, uint32_t count)
 {
     struct metatf_reader *reader = decoding->reader;
     for (uint32_t i = first; i < first + count && reader->fault == NULL; i++) {
@@ -61,7 +61,7 @@ static void take_fields(struct decoding *decoding, uint32_t first, uint32_t coun
         if (!metatf_take_repeat(reader, times, repeat))
             return;
         for (uint64_t k = 0; k < times && metatf_take_element(reader, &decoding->at); k++)
-            take_fields(decoding, i + 1, repeat);
+            metatf_next_take_fields(decoding, i + 1, repeat);
         i += repeat;
     }
 }
@@ -123,13 +123,14 @@ static void decode(struct metatf_reader *reader, const uint8_t **at, struct meta
         return;
     *tag = (struct metatf_value){.number = record->tag};
     reader->rest->last[0] = record->tag;
-    take_fields(&decoding, 1, record->field_count - 1);
+    metatf_next_take_fields(&decoding, 1, record->field_count - 1);
     *at = decoding.at;
 }
 
 /* Takes the section's record `index`, whose fields begin at `at`. */
-static enum step_status take_record(struct metatf_reader *reader, const uint8_t *at, uint32_t index,
-                                    struct metatf_event *event, struct step_error *error)
+static enum step_status metatf_next_take_record(struct metatf_reader *reader, const uint8_t *at,
+                                                uint32_t index, struct metatf_event *event,
+                                                struct step_error *error)
 {
     const struct metatf_section *section = reader->current->section;
     struct metatf_reading *next = reader->current;
@@ -160,7 +161,7 @@ enum step_status metatf_reader_next(struct metatf_reader *reader, struct metatf_
     uint64_t tag = step_number_load(reader->stream.at, tag_width, reader->big_endian);
     uint32_t index = tag < 256 ? reader->current->by_tag[tag] : metatf_record_by_tag(section, tag);
     if (index < section->record_count)
-        return take_record(reader, at, index, event, error);
+        return metatf_next_take_record(reader, at, index, event, error);
     reader->fault = at <= reader->stream.end ? "unknown tag" : NULL;
     return metatf_reader_refuse(reader, at, error);
 }
@@ -180,7 +181,7 @@ enum step_status metatf_reader_other(struct metatf_reader *reader, uint64_t tag,
         reader->fault = "unknown tag";
     if (at > reader->stream.end || reader->fault != NULL)
         return metatf_reader_refuse(reader, at, error);
-    enum step_status status = take_record(reader, at, index, &event, error);
+    enum step_status status = metatf_next_take_record(reader, at, index, &event, error);
     if (status != STEP_STATUS_OK || event.record->role != METATF_COMMENT)
         return status;
     *is_comment = true;

@@ -17,7 +17,8 @@ enum step_status metatf_writer_status(const struct metatf_writer *writer, struct
     return writer->rest->status;
 }
 
-static void fail(struct metatf_writer *writer, enum step_status status, const char *message)
+static void metatf_pieces_fail(struct metatf_writer *writer, enum step_status status,
+                               const char *message)
 {
     if (writer->rest->status == STEP_STATUS_OK)
         writer->rest->status =
@@ -26,7 +27,7 @@ static void fail(struct metatf_writer *writer, enum step_status status, const ch
 
 void metatf_writer_no_memory(struct metatf_writer *writer)
 {
-    fail(writer, STEP_STATUS_NO_MEMORY, "out of memory");
+    metatf_pieces_fail(writer, STEP_STATUS_NO_MEMORY, "out of memory");
 }
 
 bool metatf_grow_section(struct metatf_writing *writing, size_t extra)
@@ -60,7 +61,7 @@ unsigned metatf_writer_int_bytes(const struct metatf_writer *writer)
 static uint8_t *store_int(struct metatf_writer *writer, uint8_t *out, uint64_t number)
 {
     if (metatf_writer_int_bytes(writer) == 4 && number > INT32_MAX)
-        fail(writer, STEP_STATUS_LIMIT, "a file with ints of 4 bytes ends at 2 GiB");
+        metatf_pieces_fail(writer, STEP_STATUS_LIMIT, "a file with ints of 4 bytes ends at 2 GiB");
     return step_number_store(out, number, metatf_writer_int_bytes(writer), writer->big_endian);
 }
 
@@ -93,7 +94,7 @@ void metatf_write_header(struct metatf_writer *writer, uint64_t sections, uint64
     metatf_write_out(writer, rest->dtd_name, strlen(rest->dtd_name));
 }
 
-static bool add_entry(struct metatf_writer *writer, const struct metatf_entry *entry)
+static bool metatf_pieces_add_entry(struct metatf_writer *writer, const struct metatf_entry *entry)
 {
     struct metatf_writer_rest *rest = writer->rest;
     if (!STEP_MAKE_ROOM(rest->entries, rest->entry_capacity, rest->entry_count + 1))
@@ -117,7 +118,7 @@ static void write_piece(struct metatf_writer *writer, uint32_t number, uint32_t 
     if (has_header)
         metatf_write_out(writer, bytes, (size_t) (store_entry(writer, bytes, &entry) - bytes));
     metatf_write_out(writer, data, length);
-    if (number != METATF_INDEX_SECTION && !add_entry(writer, &entry))
+    if (number != METATF_INDEX_SECTION && !metatf_pieces_add_entry(writer, &entry))
         metatf_writer_no_memory(writer);
 }
 

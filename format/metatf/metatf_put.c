@@ -18,7 +18,7 @@ struct encoding {
 };
 
 /* The value of a field that stores the length of another is that length. */
-static uint64_t number_of(const struct encoding *encoding, uint32_t i)
+static uint64_t metatf_put_number_of(const struct encoding *encoding, uint32_t i)
 {
     uint32_t user = encoding->users[i];
     if (user == METATF_NO_FIELD)
@@ -30,7 +30,7 @@ static uint64_t number_of(const struct encoding *encoding, uint32_t i)
     return other < encoding->value_count ? encoding->values[other].bytes.length : 0;
 }
 
-static void put_field(struct encoding *encoding, uint32_t i)
+static void metatf_put_field(struct encoding *encoding, uint32_t i)
 {
     struct metatf_writer *writer = encoding->writer;
     const struct metatf_field *field = &encoding->record->fields[i];
@@ -50,7 +50,7 @@ static void put_field(struct encoding *encoding, uint32_t i)
         last[i] = bytes.length;
         return;
     }
-    last[i] = number_of(encoding, i);
+    last[i] = metatf_put_number_of(encoding, i);
     encoding->next++;
     if (field->has_value &&
         last[i] !=
@@ -61,13 +61,13 @@ static void put_field(struct encoding *encoding, uint32_t i)
                       &writer->current->cells[field->cell], last[i], i);
 }
 
-static void put_fields(struct encoding *encoding, uint32_t first, uint32_t count)
+static void metatf_put_fields(struct encoding *encoding, uint32_t first, uint32_t count)
 {
     struct metatf_writer *writer = encoding->writer;
     for (uint32_t i = first; i < first + count; i++) {
         if (encoding->fault != NULL || writer->misfit != METATF_NO_FIELD || writer->out_of_memory)
             return;
-        put_field(encoding, i);
+        metatf_put_field(encoding, i);
         uint32_t repeat = encoding->record->fields[i].repeat;
         if (repeat == 0)
             continue;
@@ -77,13 +77,14 @@ static void put_fields(struct encoding *encoding, uint32_t first, uint32_t count
         for (uint64_t k = 0; k < times && encoding->fault == NULL &&
                              metatf_put_element(writer, &encoding->at, repeat);
              k++)
-            put_fields(encoding, i + 1, repeat);
+            metatf_put_fields(encoding, i + 1, repeat);
         i += repeat;
     }
 }
 
-static enum step_status refuse(struct metatf_writer *writer, const struct metatf_record *record,
-                               const char *fault, struct step_error *error)
+static enum step_status metatf_put_refuse(struct metatf_writer *writer,
+                                          const struct metatf_record *record, const char *fault,
+                                          struct step_error *error)
 {
     metatf_writer_roll_back(writer);
     writer->misfit = METATF_NO_FIELD;
@@ -102,7 +103,7 @@ enum step_status metatf_writer_put(struct metatf_writer *writer, uint32_t sectio
                               "no such section or record");
     const struct metatf_record *model = &dtd->sections[section].records[record];
     if (model->role == METATF_METADATA || model->role == METATF_SECTION)
-        return refuse(writer, model, "it is not put as data", error);
+        return metatf_put_refuse(writer, model, "it is not put as data", error);
     enum step_status status;
     bool again;
     do {
@@ -117,12 +118,12 @@ enum step_status metatf_writer_put(struct metatf_writer *writer, uint32_t sectio
                                     .at = at};
         writer->rest->last[0] = model->tag;
         if (at != NULL)
-            put_fields(&encoding, 1, model->field_count - 1);
+            metatf_put_fields(&encoding, 1, model->field_count - 1);
         if (encoding.fault == NULL && writer->misfit == METATF_NO_FIELD &&
             encoding.next != value_count && at != NULL && !writer->out_of_memory)
             encoding.fault = "too many values";
         if (encoding.fault != NULL)
-            return refuse(writer, model, encoding.fault, error);
+            return metatf_put_refuse(writer, model, encoding.fault, error);
         again = metatf_writer_end(writer, record, at != NULL ? encoding.at : NULL, misfit, &status,
                                   error);
     } while (again);

@@ -22,8 +22,8 @@ static bool start_section(struct metatf_reading *reading, const struct metatf_se
     return true;
 }
 
-static bool start(struct metatf_reader *reader, struct metatf_file *file,
-                  const struct metatf_dtd *dtd)
+static bool metatf_reader_start(struct metatf_reader *reader, struct metatf_file *file,
+                                const struct metatf_dtd *dtd)
 {
     struct metatf_reader_rest *rest = calloc(1, sizeof *rest);
     reader->rest = rest;
@@ -57,7 +57,7 @@ enum step_status metatf_reader_create(struct metatf_file *file, const struct met
 {
     struct metatf_reader *reader = calloc(1, sizeof *reader);
     *out = NULL;
-    if (reader == NULL || !start(reader, file, dtd)) {
+    if (reader == NULL || !metatf_reader_start(reader, file, dtd)) {
         metatf_reader_destroy(reader);
         return step_no_memory(error, file->name);
     }

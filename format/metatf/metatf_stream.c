@@ -12,8 +12,9 @@ struct retired {
     uint8_t *buffer;
 };
 
-static enum step_status fail(const struct metatf_stream *stream, const struct metatf_file *file,
-                             enum step_status status, const char *message, struct step_error *error)
+static enum step_status metatf_stream_fail(const struct metatf_stream *stream,
+                                           const struct metatf_file *file, enum step_status status,
+                                           const char *message, struct step_error *error)
 {
     return step_error_set(error, status, file->name, stream->piece_start, "%s", message);
 }
@@ -53,37 +54,42 @@ static bool need_buffer(struct metatf_stream *stream, size_t size)
     return stream->buffer != NULL;
 }
 
-static enum step_status unpack(struct metatf_stream *stream, const struct metatf_file *file,
-                               const struct metatf_entry *entry, struct metatf_unpacker *unpacker,
-                               uint32_t padding, struct step_error *error)
+static enum step_status metatf_stream_unpack(struct metatf_stream *stream,
+                                             const struct metatf_file *file,
+                                             const struct metatf_entry *entry,
+                                             struct metatf_unpacker *unpacker, uint32_t padding,
+                                             struct step_error *error)
 {
     unsigned ints = metatf_file_ints(file);
     uint8_t bytes[8 + 8];
     if (entry->is_cut || entry->size < ints)
-        return fail(stream, file, STEP_STATUS_CUT, "a compressed piece was cut", error);
+        return metatf_stream_fail(stream, file, STEP_STATUS_CUT, "a compressed piece was cut",
+                                  error);
     enum step_status status = metatf_file_read(file, entry->start, bytes, ints, error);
     if (status != STEP_STATUS_OK)
         return status;
     uint64_t raw = step_number_load(bytes, ints, file->about.big_endian);
     size_t packed = (size_t) (entry->size - ints);
     if (raw > METATF_SEGMENT_BYTES_MAX || entry->size > 2 * (uint64_t) METATF_SEGMENT_BYTES_MAX)
-        return fail(stream, file, STEP_STATUS_LIMIT, "a compressed piece is too large", error);
+        return metatf_stream_fail(stream, file, STEP_STATUS_LIMIT,
+                                  "a compressed piece is too large", error);
     unpacker->packed.length = 0;
     if (!step_buffer_reserve(&unpacker->packed, packed + 8) ||
         !need_buffer(stream, (size_t) raw + padding) ||
         (unpacker->decompressor == NULL &&
          step_decompressor_create(&unpacker->decompressor) != STEP_STATUS_OK))
-        return fail(stream, file, STEP_STATUS_NO_MEMORY, "out of memory", error);
+        return metatf_stream_fail(stream, file, STEP_STATUS_NO_MEMORY, "out of memory", error);
     status = metatf_file_read(file, entry->start + ints, unpacker->packed.data, packed, error);
     if (status != STEP_STATUS_OK)
         return status;
     status = step_decompress(unpacker->decompressor, entry->method, unpacker->packed.data, packed,
                              stream->buffer, (size_t) raw);
     if (status != STEP_STATUS_OK)
-        return fail(stream, file, status,
-                    status == STEP_STATUS_UNSUPPORTED ? "unknown compression"
-                                                      : "a compressed piece is damaged",
-                    error);
+        return metatf_stream_fail(stream, file, status,
+                                  status == STEP_STATUS_UNSUPPORTED
+                                      ? "unknown compression"
+                                      : "a compressed piece is damaged",
+                                  error);
     stream->end = stream->buffer + raw;
     memset(stream->buffer + raw, 0, padding);
     return STEP_STATUS_OK;
@@ -102,7 +108,7 @@ enum step_status metatf_stream_open(struct metatf_stream *stream, const struct m
     stream->left = stream->is_packed ? 0 : entry->size;
     if (!stream->is_packed)
         return STEP_STATUS_OK;
-    enum step_status status = unpack(stream, file, entry, unpacker, padding, error);
+    enum step_status status = metatf_stream_unpack(stream, file, entry, unpacker, padding, error);
     stream->at = stream->buffer;
     if (status != STEP_STATUS_OK)
         stream->end = stream->buffer;
@@ -156,7 +162,7 @@ enum step_status metatf_stream_load(struct metatf_stream *stream, const struct m
         stream->base + (stream->buffer != NULL ? (uint64_t) (keep - stream->buffer) : 0);
     if (in_record || size > stream->capacity) {
         if (!move_to_new(stream, keep, kept, size, in_record))
-            return fail(stream, file, STEP_STATUS_NO_MEMORY, "out of memory", error);
+            return metatf_stream_fail(stream, file, STEP_STATUS_NO_MEMORY, "out of memory", error);
     } else if (kept > 0) {
         memmove(stream->buffer, keep, kept);
     }

@@ -7,8 +7,8 @@
 /* ---- errors ---- */
 
 /* Ends reading. */
-static enum step_status stop(struct metatf_reader *reader, enum step_status status,
-                             struct step_error *error)
+static enum step_status metatf_walk_stop(struct metatf_reader *reader, enum step_status status,
+                                         struct step_error *error)
 {
     reader->rest->status = status;
     reader->stream.at = reader->stream.end;
@@ -23,7 +23,7 @@ static enum step_status stop_with(struct metatf_reader *reader, enum step_status
 {
     step_error_set(&reader->rest->error, status, reader->rest->file->name, offset,
                    "record %" PRIu64 ": %s", reader->record_number + 1, fault);
-    return stop(reader, status, error);
+    return metatf_walk_stop(reader, status, error);
 }
 
 enum step_status metatf_reader_refuse(struct metatf_reader *reader, const uint8_t *at,
@@ -32,7 +32,7 @@ enum step_status metatf_reader_refuse(struct metatf_reader *reader, const uint8_
     struct metatf_reader_rest *rest = reader->rest;
     uint64_t offset = metatf_stream_offset(&reader->stream, reader->stream.at);
     if (rest->status != STEP_STATUS_OK) /* an error while loading */
-        return stop(reader, rest->status, error);
+        return metatf_walk_stop(reader, rest->status, error);
     enum step_status status = STEP_STATUS_CORRUPT;
     if (reader->fault != NULL && rest->fault_status != STEP_STATUS_OK)
         status = rest->fault_status;
@@ -87,13 +87,13 @@ static enum step_status next_piece(struct metatf_reader *reader, struct step_err
         reader->current = &rest->sections[section];
         enum step_status status = metatf_stream_open(stream, rest->file, entry, &rest->unpacker,
                                                      reader->need + 8, &rest->error);
-        return status == STEP_STATUS_OK ? status : stop(reader, status, error);
+        return status == STEP_STATUS_OK ? status : metatf_walk_stop(reader, status, error);
     }
     if (!rest->file->about.whole)
         return stop_with(reader, STEP_STATUS_CUT, rest->file->input.size,
                          "the file was cut: it has no index", error);
-    return check_count(reader) ? stop(reader, STEP_STATUS_END, error)
-                               : stop(reader, STEP_STATUS_CORRUPT, error);
+    return check_count(reader) ? metatf_walk_stop(reader, STEP_STATUS_END, error)
+                               : metatf_walk_stop(reader, STEP_STATUS_CORRUPT, error);
 }
 
 enum step_status metatf_reader_refill(struct metatf_reader *reader, struct step_error *error)
@@ -102,11 +102,11 @@ enum step_status metatf_reader_refill(struct metatf_reader *reader, struct step_
     struct metatf_stream *stream = &reader->stream;
     for (;;) {
         if (rest->status != STEP_STATUS_OK)
-            return stop(reader, rest->status, error);
+            return metatf_walk_stop(reader, rest->status, error);
         enum step_status status = metatf_stream_load(stream, rest->file, &stream->at, reader->need,
                                                      reader->need + 8, false, &rest->error);
         if (status != STEP_STATUS_OK)
-            return stop(reader, status, error);
+            return metatf_walk_stop(reader, status, error);
         if (stream->at < stream->end)
             return STEP_STATUS_OK;
         if (stream->is_cut)

@@ -44,7 +44,8 @@ static bool start_section(struct metatf_writing *writing, const struct metatf_se
     return true;
 }
 
-static bool start(struct metatf_writer *writer, const struct metatf_writer_options *options)
+static bool metatf_writer_start(struct metatf_writer *writer,
+                                const struct metatf_writer_options *options)
 {
     struct metatf_writer_rest *rest = calloc(1, sizeof *rest);
     const struct metatf_dtd *dtd = options->dtd;
@@ -90,7 +91,7 @@ enum step_status metatf_writer_create(const struct metatf_writer_options *option
                                   "a file without an index has no room for section %s",
                                   options->dtd->sections[i].name);
     struct metatf_writer *writer = calloc(1, sizeof *writer);
-    if (writer == NULL || !start(writer, options)) {
+    if (writer == NULL || !metatf_writer_start(writer, options)) {
         metatf_writer_destroy(writer);
         return step_no_memory(error, NULL);
     }

@@ -21,7 +21,7 @@ static const char digit_pairs[] = "0001020304050607080910111213141516171819"
                                   "8081828384858687888990919293949596979899";
 
 /* Writes two digits at a time, from the right. */
-static char *put_number(char *out, uint64_t value)
+static char *text_format_put_number(char *out, uint64_t value)
 {
     char digits[20];
     char *first = digits + sizeof digits;
@@ -42,7 +42,7 @@ static char *put_number(char *out, uint64_t value)
 }
 
 /* Returns NULL if the name cannot be escaped. */
-static inline char *put_name(char *out, struct step_bytes name, bool escape)
+static inline char *text_format_put_name(char *out, struct step_bytes name, bool escape)
 {
     if (!escape) {
         if (name.length > 0)
@@ -53,19 +53,19 @@ static inline char *put_name(char *out, struct step_bytes name, bool escape)
     return step_text_escape(name, out, &length) ? out + length : NULL;
 }
 
-static inline char *put_field(char *out, const struct step_text_event *event, char field,
-                              bool escape)
+static inline char *text_format_put_field(char *out, const struct step_text_event *event,
+                                          char field, bool escape)
 {
     *out++ = ':';
     switch (field) {
     case 'T':
-        return put_number(out, event->thread);
+        return text_format_put_number(out, event->thread);
     case 'O':
-        return put_number(out, event->object);
+        return text_format_put_number(out, event->object);
     case 'C':
-        return put_name(out, event->class_name, escape);
+        return text_format_put_name(out, event->class_name, escape);
     default:
-        return put_name(out, event->method_name, escape);
+        return text_format_put_name(out, event->method_name, escape);
     }
 }
 
@@ -74,9 +74,9 @@ static inline size_t format_line(const struct step_text_event *event, char *out,
     char *start = out;
     memcpy(out, text_kinds[event->kind].name, 2);
     out[2] = ':';
-    out = put_number(out + 3, event->time_ns);
+    out = text_format_put_number(out + 3, event->time_ns);
     for (const char *field = text_kinds[event->kind].fields; *field != '\0'; field++) {
-        out = put_field(out, event, *field, escape);
+        out = text_format_put_field(out, event, *field, escape);
         if (out == NULL)
             return 0;
     }

@@ -107,7 +107,7 @@ struct scan {
     const char *reason; /* of the first fault, whose position is `at` */
 };
 
-static bool refuse(struct scan *scan, const uint8_t *at, const char *reason)
+static bool text_parse_refuse(struct scan *scan, const uint8_t *at, const char *reason)
 {
     scan->at = at;
     scan->reason = reason;
@@ -126,15 +126,15 @@ static bool scan_kind(struct scan *scan, enum step_text_kind *kind)
             }
         }
     }
-    return refuse(scan, scan->at, "unknown event type");
+    return text_parse_refuse(scan, scan->at, "unknown event type");
 }
 
 static bool scan_colon(struct scan *scan)
 {
     if (scan->at == scan->end)
-        return refuse(scan, scan->at, "too few fields");
+        return text_parse_refuse(scan, scan->at, "too few fields");
     if (*scan->at != ':')
-        return refuse(scan, scan->at, "a colon is missing");
+        return text_parse_refuse(scan, scan->at, "a colon is missing");
     scan->at++;
     return true;
 }
@@ -147,15 +147,15 @@ static bool scan_number(struct scan *scan, uint64_t *value)
     for (; *at >= '0' && *at <= '9'; at++) {
         uint64_t digit = (uint64_t) (*at - '0');
         if (at - first >= 19 && sum > (UINT64_MAX - digit) / 10)
-            return refuse(scan, first, "the number is too large");
+            return text_parse_refuse(scan, first, "the number is too large");
         sum = sum * 10 + digit;
     }
     if (*at != ':' && at != scan->end)
-        return refuse(scan, at, "not a decimal number");
+        return text_parse_refuse(scan, at, "not a decimal number");
     if (at == first)
-        return refuse(scan, at, "a number is missing");
+        return text_parse_refuse(scan, at, "a number is missing");
     if (*first == '0' && at - first > 1)
-        return refuse(scan, first, "the number has leading zeros");
+        return text_parse_refuse(scan, first, "the number has leading zeros");
     scan->at = at;
     *value = sum;
     return true;
@@ -190,14 +190,14 @@ static bool scan_escape(struct scan *scan, bool *high)
 {
     const uint8_t *at = scan->at;
     if (scan->end - at < 6 || at[1] != 'u')
-        return refuse(scan, at, "a backslash without uXXXX");
+        return text_parse_refuse(scan, at, "a backslash without uXXXX");
     uint32_t code = hex_value(at + 2);
     if (code == UINT32_MAX)
-        return refuse(scan, at, "an escape without four lower-case hexadecimal digits");
+        return text_parse_refuse(scan, at, "an escape without four lower-case hexadecimal digits");
     if (!may_be_escaped(code))
-        return refuse(scan, at, "an escape of a character that needs none");
+        return text_parse_refuse(scan, at, "an escape of a character that needs none");
     if (*high && text_is_low_surrogate(code))
-        return refuse(scan, at, "a pair of surrogates written as escapes");
+        return text_parse_refuse(scan, at, "a pair of surrogates written as escapes");
     *high = text_is_high_surrogate(code);
     scan->scratch += step_utf8_encode(scan->scratch, code);
     scan->at += 6;
@@ -210,7 +210,7 @@ static bool scan_multi(struct scan *scan)
     uint32_t code;
     size_t length = step_utf8_decode(scan->at, (size_t) (scan->end - scan->at), &code);
     if (length == 0 || step_utf8_is_surrogate(code))
-        return refuse(scan, scan->at, "not valid UTF-8");
+        return text_parse_refuse(scan, scan->at, "not valid UTF-8");
     scan->at += length;
     return true;
 }
@@ -261,9 +261,9 @@ static bool scan_name(struct scan *scan, struct step_bytes *name)
     if (*scan->at == '\\' && !scan_escaped_name(scan, first, name))
         return false;
     if (*scan->at == '\r')
-        return refuse(scan, scan->at, "a raw carriage return");
+        return text_parse_refuse(scan, scan->at, "a raw carriage return");
     if (name->length == 0)
-        return refuse(scan, scan->at, "a name is missing");
+        return text_parse_refuse(scan, scan->at, "a name is missing");
     return true;
 }
 
@@ -292,7 +292,8 @@ static bool scan_line(struct scan *scan, struct step_text_event *event)
             return false;
     }
     if (scan->at != scan->end)
-        return refuse(scan, scan->at, *scan->at == ':' ? "too many fields" : "a raw line feed");
+        return text_parse_refuse(scan, scan->at,
+                                 *scan->at == ':' ? "too many fields" : "a raw line feed");
     return true;
 }
 
@@ -307,7 +308,7 @@ bool step_text_parse(const char *line, size_t length, uint8_t *scratch,
         if (scan_line(&scan, event))
             return true;
     } else {
-        refuse(&scan, scan.start + length, "the line feed is missing");
+        text_parse_refuse(&scan, scan.start + length, "the line feed is missing");
     }
     if (fault != NULL) {
         fault->reason = scan.reason;

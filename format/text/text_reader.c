@@ -24,8 +24,8 @@ struct step_text_reader {
 };
 
 /* Makes the reader of a source if that was opened. */
-static enum step_status create(enum step_status status, struct text_source *source,
-                               struct step_text_reader **out, struct step_error *error)
+static enum step_status text_reader_create(enum step_status status, struct text_source *source,
+                                           struct step_text_reader **out, struct step_error *error)
 {
     *out = NULL;
     if (status != STEP_STATUS_OK)
@@ -52,7 +52,7 @@ enum step_status step_text_reader_open(const char *path, struct step_text_reader
 {
     struct text_source *source = NULL;
     enum step_status status = text_source_open_entry(path, TEXT_ENTRY, &source, error);
-    return create(status, source, out, error);
+    return text_reader_create(status, source, out, error);
 }
 
 enum step_status step_text_reader_open_memory(const void *data, size_t length, const char *name,
@@ -61,7 +61,7 @@ enum step_status step_text_reader_open_memory(const void *data, size_t length, c
 {
     struct text_source *source = NULL;
     enum step_status status = text_source_open_memory(data, length, name, &source, error);
-    return create(status, source, out, error);
+    return text_reader_create(status, source, out, error);
 }
 
 enum step_status step_text_reader_open_plain(const void *data, size_t length, const char *name,
@@ -70,7 +70,7 @@ enum step_status step_text_reader_open_plain(const void *data, size_t length, co
 {
     struct text_source *source = NULL;
     enum step_status status = text_source_open_plain(data, length, name, &source, error);
-    return create(status, source, out, error);
+    return text_reader_create(status, source, out, error);
 }
 
 enum step_status step_text_reader_open_file(int file, uint64_t size, const char *name,
@@ -78,7 +78,7 @@ enum step_status step_text_reader_open_file(int file, uint64_t size, const char 
 {
     struct text_source *source = NULL;
     enum step_status status = text_source_open_file(file, size, name, &source, error);
-    return create(status, source, out, error);
+    return text_reader_create(status, source, out, error);
 }
 
 /* Keeps the error of a faulty line; its message starts with line and column. */
@@ -100,7 +100,7 @@ static void keep_error(struct step_text_reader *reader, enum step_status status)
 }
 
 /* Handles the rest at the end of the source: nothing, or an unterminated line. */
-static void finish(struct step_text_reader *reader)
+static void text_reader_finish(struct step_text_reader *reader)
 {
     if (reader->start == reader->end)
         reader->status = STEP_STATUS_END;
@@ -127,14 +127,14 @@ static bool refill(struct step_text_reader *reader)
     if (status != STEP_STATUS_OK)
         keep_error(reader, status);
     else if (got == 0)
-        finish(reader);
+        text_reader_finish(reader);
     reader->end += got;
     return reader->status == STEP_STATUS_OK;
 }
 
 /* Returns the length of the next line, line feed included; 0 with the status set if there is
  * none. */
-static size_t find_line(struct step_text_reader *reader)
+static size_t text_reader_find_line(struct step_text_reader *reader)
 {
     for (;;) {
         const char *start = reader->buffer + reader->start;
@@ -150,7 +150,8 @@ static size_t find_line(struct step_text_reader *reader)
     }
 }
 
-static enum step_status give_status(const struct step_text_reader *reader, struct step_error *error)
+static enum step_status text_reader_give_status(const struct step_text_reader *reader,
+                                                struct step_error *error)
 {
     if (reader->status != STEP_STATUS_END && error != NULL)
         *error = reader->error;
@@ -161,14 +162,14 @@ enum step_status step_text_reader_next(struct step_text_reader *reader,
                                        struct step_text_event *event, struct step_error *error)
 {
     if (reader->status != STEP_STATUS_OK)
-        return give_status(reader, error);
-    size_t length = find_line(reader);
+        return text_reader_give_status(reader, error);
+    size_t length = text_reader_find_line(reader);
     if (length == 0)
-        return give_status(reader, error);
+        return text_reader_give_status(reader, error);
     struct step_text_fault fault;
     if (!step_text_parse(reader->buffer + reader->start, length, reader->scratch, event, &fault)) {
         refuse_line(reader, STEP_STATUS_CORRUPT, fault.position, fault.reason);
-        return give_status(reader, error);
+        return text_reader_give_status(reader, error);
     }
     reader->start += length;
     reader->offset += length;

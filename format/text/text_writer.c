@@ -31,8 +31,8 @@ struct step_text_writer {
     struct step_error error;
 };
 
-static enum step_status fail(struct step_text_writer *writer, enum step_status status,
-                             const char *message)
+static enum step_status text_writer_fail(struct step_text_writer *writer, enum step_status status,
+                                         const char *message)
 {
     if (writer->status == STEP_STATUS_OK)
         writer->status =
@@ -47,11 +47,12 @@ static const char *reason(const struct step_text_writer *writer)
 
 static enum step_status fail_output(struct step_text_writer *writer)
 {
-    return fail(writer, STEP_STATUS_IO, reason(writer));
+    return text_writer_fail(writer, STEP_STATUS_IO, reason(writer));
 }
 
 /* Called by one thread at a time: that of `behind`, or at the end the caller's. */
-static enum step_status pack(void *user, const void *data, size_t length, struct step_error *error)
+static enum step_status text_writer_pack(void *user, const void *data, size_t length,
+                                         struct step_error *error)
 {
     struct step_text_writer *writer = user;
     if (zipWriteInFileInZip(writer->zip, data, (unsigned) length) != ZIP_OK ||
@@ -70,7 +71,7 @@ enum step_status step_text_writer_create(const char *path, struct step_text_writ
     if (writer == NULL)
         return step_no_memory(error, path);
     memcpy(writer->name, path, strnlen(path, sizeof writer->name - 1));
-    writer->behind = step_output_behind_create(&(struct step_output){writer, pack});
+    writer->behind = step_output_behind_create(&(struct step_output){writer, text_writer_pack});
     if (writer->behind == NULL) {
         step_text_writer_destroy(writer);
         return step_no_memory(error, path);
@@ -89,8 +90,8 @@ enum step_status step_text_writer_create(const char *path, struct step_text_writ
 }
 
 /* Keeps the first failure. */
-static enum step_status keep(struct step_text_writer *writer, enum step_status status,
-                             const struct step_error *error)
+static enum step_status text_writer_keep(struct step_text_writer *writer, enum step_status status,
+                                         const struct step_error *error)
 {
     if (status != STEP_STATUS_OK && writer->status == STEP_STATUS_OK) {
         writer->status = status;
@@ -105,7 +106,8 @@ enum step_status step_text_writer_put_line(struct step_text_writer *writer, cons
     struct step_error error;
     if (writer->status != STEP_STATUS_OK)
         return writer->status;
-    return keep(writer, step_output_behind_write(writer->behind, line, length, &error), &error);
+    return text_writer_keep(writer, step_output_behind_write(writer->behind, line, length, &error),
+                            &error);
 }
 
 enum step_status step_text_writer_put(struct step_text_writer *writer,
@@ -117,14 +119,14 @@ enum step_status step_text_writer_put(struct step_text_writer *writer,
     size_t method_length = event->method_name.length;
     if ((unsigned) event->kind >= STEP_TEXT_KIND_COUNT || class_length > STEP_TEXT_LINE_MAX ||
         method_length > STEP_TEXT_LINE_MAX)
-        return fail(writer, STEP_STATUS_INVALID, "an event that has no line");
+        return text_writer_fail(writer, STEP_STATUS_INVALID, "an event that has no line");
     if (!STEP_MAKE_ROOM(writer->line, writer->line_space,
                         STEP_TEXT_LINE_SPACE(STEP_TEXT_ESCAPED_MAX(class_length),
                                              STEP_TEXT_ESCAPED_MAX(method_length))))
-        return fail(writer, STEP_STATUS_NO_MEMORY, "out of memory");
+        return text_writer_fail(writer, STEP_STATUS_NO_MEMORY, "out of memory");
     size_t length = step_text_format(event, writer->line);
     if (length == 0)
-        return fail(writer, STEP_STATUS_INVALID, "a name that is empty or not UTF-8");
+        return text_writer_fail(writer, STEP_STATUS_INVALID, "a name that is empty or not UTF-8");
     return step_text_writer_put_line(writer, writer->line, length);
 }
 
@@ -148,7 +150,7 @@ static bool fill_zip64_field(struct step_text_writer *writer)
 enum step_status step_text_writer_close(struct step_text_writer *writer, struct step_error *error)
 {
     struct step_error last;
-    keep(writer, step_output_behind_finish(writer->behind, &last), &last);
+    text_writer_keep(writer, step_output_behind_finish(writer->behind, &last), &last);
     if (writer->zip != NULL) {
         bool entry = zipCloseFileInZip(writer->zip) == ZIP_OK && fill_zip64_field(writer);
         bool directory = zipClose(writer->zip, NULL) == ZIP_OK;

@@ -39,7 +39,7 @@ static bool take_numbers(const char *text, struct drain_numbers *numbers)
     return true;
 }
 
-static bool take_arguments(int count, char **arguments)
+static bool drain_main_take_arguments(int count, char **arguments)
 {
     static const char program[] = "program=";
     if (count != DRAIN_ARGUMENT_COUNT ||
@@ -123,7 +123,7 @@ static void reply(const char *text)
     close(DRAIN_REPLY_DESCRIPTOR);
 }
 
-static int run(void)
+static int drain_main_run(void)
 {
     take_no_signals();
     lift_limits();
@@ -145,7 +145,7 @@ static int run(void)
 
 int main(int count, char **arguments)
 {
-    if (!fill_descriptors() || !take_arguments(count, arguments))
+    if (!fill_descriptors() || !drain_main_take_arguments(count, arguments))
         return 1;
-    return run();
+    return drain_main_run();
 }

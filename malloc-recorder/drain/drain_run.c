@@ -166,7 +166,7 @@ static bool may_take(struct drain *drain, const struct live_stream *stream)
 
 /* ---- chunks ---- */
 
-static void append(struct live_chunk_ref **list, struct live_chunk_ref *more)
+static void drain_run_append(struct live_chunk_ref **list, struct live_chunk_ref *more)
 {
     while (*list != NULL)
         list = &(*list)->next;
@@ -210,7 +210,7 @@ static bool is_in(const struct live_chunk_ref *list, const struct live_chunk_ref
 static bool take_lost(struct drain *drain, struct live_stream *stream)
 {
     struct native_trace *trace = trace_of(drain);
-    append(&trace->later, live_map_take_full(drain->map));
+    drain_run_append(&trace->later, live_map_take_full(drain->map));
     for (struct live_chunk_ref *ref = atomic_load(&drain->map->shared->made); ref != NULL;
          ref = ref->next_made) {
         const struct step_live_chunk *chunk = ref->chunk;
@@ -256,7 +256,7 @@ static bool take_frames(struct drain *drain)
             return true;
         }
         struct live_chunk_ref *more = live_map_take_full(drain->map);
-        append(&trace->later, more);
+        drain_run_append(&trace->later, more);
         if (more != NULL)
             continue;
         if (!trace->file->ending)
@@ -269,7 +269,7 @@ static bool take_frames(struct drain *drain)
 static bool take_all_full(struct drain *drain)
 {
     struct native_trace *trace = trace_of(drain);
-    append(&trace->later, live_map_take_full(drain->map));
+    drain_run_append(&trace->later, live_map_take_full(drain->map));
     bool any = trace->later != NULL;
     if (!take_frames(drain))
         return false;
@@ -281,7 +281,7 @@ static bool take_all_full(struct drain *drain)
         if (may_take(drain, ref->stream))
             drain_take_full(drain, ref);
         else
-            append(&trace->later, ref);
+            drain_run_append(&trace->later, ref);
         ref = next;
         native_trace_grow(trace);
         atomic_fetch_add(&trace->control->beat, 1);
@@ -344,7 +344,7 @@ static const char *cut_of(struct drain *drain)
 }
 
 /* Returns the reason to end, or NULL. */
-static const char *end_of(struct drain *drain)
+static const char *drain_run_end_of(struct drain *drain)
 {
     struct native_trace *trace = trace_of(drain);
     if ((trace->cut = cut_of(drain)) != NULL)
@@ -466,7 +466,7 @@ void drain_run(struct native_trace *trace)
         (trace->symbols = symbols_create(trace->process)) != NULL)
         live_allocs_decoder_set_describe(trace->decoder, symbols_describe, trace->symbols);
     const char *end;
-    while ((end = end_of(&drain)) == NULL) {
+    while ((end = drain_run_end_of(&drain)) == NULL) {
         live_wait_for_work(drain.map);
         atomic_fetch_add(&trace->control->beat, 1);
         native_trace_grow(trace);

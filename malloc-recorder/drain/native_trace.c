@@ -269,7 +269,7 @@ static void remove_live_file(struct native_trace *trace)
 }
 
 /* Removes the files of a trace that could not begin. */
-static void release(struct native_trace *trace)
+static void native_trace_release(struct native_trace *trace)
 {
     remove_live_file(trace);
     if (trace->file != NULL)
@@ -295,7 +295,7 @@ enum native_trace_start native_trace_start(struct native_trace *trace)
     if (result == NATIVE_TRACE_READY)
         fill_live_file(trace);
     else
-        release(trace);
+        native_trace_release(trace);
     return result;
 }
 

@@ -126,7 +126,8 @@ static size_t name_function(struct symbols *symbols, uint64_t address, char *out
 }
 #endif
 
-static size_t name_place(const struct module *module, uint64_t address, char *out, size_t size)
+static size_t symbols_name_place(const struct module *module, uint64_t address, char *out,
+                                 size_t size)
 {
     const char *slash = module != NULL ? strrchr(module->path, '/') : NULL;
     int length =
@@ -138,7 +139,7 @@ static size_t name_place(const struct module *module, uint64_t address, char *ou
 }
 
 /* Replaces `;` in names, as it separates frames in the trace. */
-static size_t look_up(struct symbols *symbols, uint64_t address, char *out, size_t size)
+static size_t symbols_look_up(struct symbols *symbols, uint64_t address, char *out, size_t size)
 {
     const struct module *module = find_module(symbols, address - 1);
     if (module == NULL) {
@@ -148,7 +149,7 @@ static size_t look_up(struct symbols *symbols, uint64_t address, char *out, size
     }
     size_t length = name_function(symbols, address, out, size);
     if (length == 0)
-        length = name_place(module, address, out, size);
+        length = symbols_name_place(module, address, out, size);
     for (size_t i = 0; i < length; i++)
         if (out[i] == ';' || (unsigned char) out[i] < ' ')
             out[i] = '_';
@@ -163,7 +164,7 @@ size_t symbols_describe(void *user, uint64_t address, char *out, size_t size)
     char *text = step_page_map_find(&symbols->texts, address);
     if (text != NULL)
         return (size_t) snprintf(out, size, "%s", text);
-    size_t length = look_up(symbols, address, out, size);
+    size_t length = symbols_look_up(symbols, address, out, size);
     text = address != 0 ? strndup(out, length) : NULL;
     if (text != NULL && !step_page_map_add(&symbols->texts, address, text))
         free(text);

@@ -34,7 +34,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 32;
 }
 
-static struct node *place_of(struct node *table, size_t size, uint64_t parent, uintptr_t address)
+static struct node *frame_tree_place_of(struct node *table, size_t size, uint64_t parent,
+                                        uintptr_t address)
 {
     size_t at = (size_t) mix(mix(0, parent), address) & (size - 1);
     while (table[at].frame != 0 && (table[at].parent != parent || table[at].address != address))
@@ -42,7 +43,7 @@ static struct node *place_of(struct node *table, size_t size, uint64_t parent, u
     return &table[at];
 }
 
-static bool make_room(void)
+static bool frame_tree_make_room(void)
 {
     if (2 * count < capacity)
         return true;
@@ -53,7 +54,7 @@ static bool make_room(void)
         return false;
     for (size_t i = 0; i < capacity; i++)
         if (nodes[i].frame != 0)
-            *place_of(grown, wanted, nodes[i].parent, nodes[i].address) = nodes[i];
+            *frame_tree_place_of(grown, wanted, nodes[i].parent, nodes[i].address) = nodes[i];
     if (nodes != NULL)
         munmap(nodes, capacity * sizeof *nodes);
     nodes = grown;
@@ -67,11 +68,11 @@ static uint64_t put_slowly(const uintptr_t *addresses, unsigned depth, frame_def
     uint64_t frame = 0;
     pthread_mutex_lock(&frame_tree_lock);
     for (unsigned i = depth; i-- > 0;) {
-        if (!make_room()) {
+        if (!frame_tree_make_room()) {
             frame = 0;
             break;
         }
-        struct node *node = place_of(nodes, capacity, frame, addresses[i]);
+        struct node *node = frame_tree_place_of(nodes, capacity, frame, addresses[i]);
         if (node->frame == 0) {
             if (define(user, count + 1, frame, addresses[i]) == 0) {
                 frame = 0;

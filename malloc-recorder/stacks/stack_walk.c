@@ -67,7 +67,7 @@ struct frame {
     uintptr_t address, stack, pointer;
 };
 
-static bool is_readable(uintptr_t place, uintptr_t low, uintptr_t end)
+static bool stack_walk_is_readable(uintptr_t place, uintptr_t low, uintptr_t end)
 {
     return place >= low && place <= end - sizeof(uintptr_t) && place % sizeof(uintptr_t) == 0;
 }
@@ -78,7 +78,7 @@ static uintptr_t word_at(uintptr_t place)
 }
 
 /* Moves to the caller.  Returns false if there is none, or it cannot be found. */
-static bool step(struct frame *frame, uintptr_t end)
+static bool stack_walk_step(struct frame *frame, uintptr_t end)
 {
     struct unwind_rule rule = find_rule(frame->address);
     uintptr_t begin;
@@ -91,7 +91,7 @@ static bool step(struct frame *frame, uintptr_t end)
         break;
     case UNWIND_OF_WORD:
         begin = frame->pointer + (uintptr_t) (intptr_t) rule.base;
-        if (!is_readable(begin, frame->stack, end))
+        if (!stack_walk_is_readable(begin, frame->stack, end))
             return false;
         begin = word_at(begin);
         break;
@@ -102,10 +102,11 @@ static bool step(struct frame *frame, uintptr_t end)
     default:
         return false;
     }
-    if (begin <= frame->stack || !is_readable(begin - sizeof(uintptr_t), frame->stack, end))
+    if (begin <= frame->stack ||
+        !stack_walk_is_readable(begin - sizeof(uintptr_t), frame->stack, end))
         return false;
     uintptr_t saved = begin + (uintptr_t) (intptr_t) rule.saved;
-    if (rule.saved != 0 && !is_readable(saved, frame->stack, end))
+    if (rule.saved != 0 && !stack_walk_is_readable(saved, frame->stack, end))
         return false;
     frame->address = word_at(begin - sizeof(uintptr_t));
     if (rule.saved != 0)
@@ -132,7 +133,7 @@ __attribute__((noinline)) unsigned stack_walk(uintptr_t *addresses, unsigned mos
     frame.stack = frame.pointer;
 #endif
     if (frame.stack < end && end - frame.stack < STACK_MOST)
-        while (count < most && step(&frame, end))
+        while (count < most && stack_walk_step(&frame, end))
             if (!is_ours(frame.address))
                 addresses[count++] = frame.address;
     if (count == 0)

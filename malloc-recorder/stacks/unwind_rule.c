@@ -242,7 +242,7 @@ static void restore(struct state *state, const struct state *first, uint64_t num
         state->saved = first->saved;
 }
 
-static void define(struct state *state, uint64_t number, int64_t offset)
+static void unwind_rule_define(struct state *state, uint64_t number, int64_t offset)
 {
     state->cfa_register = number;
     state->cfa_offset = offset;
@@ -314,13 +314,13 @@ static uint64_t take_one(const struct entry *entry, const uint8_t **at, struct s
         return 0;
     case 0x0c:
         number = take_unsigned(at);
-        define(state, number, (int64_t) take_unsigned(at));
+        unwind_rule_define(state, number, (int64_t) take_unsigned(at));
         return 0;
     case 0x0d:
-        define(state, take_unsigned(at), state->cfa_offset);
+        unwind_rule_define(state, take_unsigned(at), state->cfa_offset);
         return 0;
     case 0x0e:
-        define(state, state->cfa_register, (int64_t) take_unsigned(at));
+        unwind_rule_define(state, state->cfa_register, (int64_t) take_unsigned(at));
         return 0;
     case 0x0f:
         take_expression(at, state);
@@ -337,10 +337,10 @@ static uint64_t take_one(const struct entry *entry, const uint8_t **at, struct s
         return 0;
     case 0x12:
         number = take_unsigned(at);
-        define(state, number, take_signed(at) * entry->data_factor);
+        unwind_rule_define(state, number, take_signed(at) * entry->data_factor);
         return 0;
     case 0x13:
-        define(state, state->cfa_register, take_signed(at) * entry->data_factor);
+        unwind_rule_define(state, state->cfa_register, take_signed(at) * entry->data_factor);
         return 0;
     case 0x2e: /* GNU_args_size */
         take_unsigned(at);
@@ -352,8 +352,8 @@ static uint64_t take_one(const struct entry *entry, const uint8_t **at, struct s
     }
 }
 
-static void run(const struct entry *entry, const uint8_t *at, const uint8_t *end, uint64_t ahead,
-                struct state *state, const struct state *first)
+static void unwind_rule_run(const struct entry *entry, const uint8_t *at, const uint8_t *end,
+                            uint64_t ahead, struct state *state, const struct state *first)
 {
     struct state kept[STATES_MOST];
     int depth = 0;
@@ -394,8 +394,8 @@ struct unwind_rule unwind_rule_at(uintptr_t address)
     if (place < entry.first || place >= entry.past)
         return unknown;
     struct state state = {.returns = true}, first;
-    run(&entry, entry.common, entry.common_end, UINT64_MAX, &state, &state);
+    unwind_rule_run(&entry, entry.common, entry.common_end, UINT64_MAX, &state, &state);
     first = state;
-    run(&entry, entry.start, entry.end, place - entry.first, &state, &first);
+    unwind_rule_run(&entry, entry.start, entry.end, place - entry.first, &state, &first);
     return rule_of(&state);
 }

@@ -9,7 +9,7 @@ struct buffer {
     Py_ssize_t length;
 };
 
-static struct buffer *of(PyObject *self)
+static struct buffer *buffer_of(PyObject *self)
 {
     return (struct buffer *) self;
 }
@@ -26,10 +26,10 @@ PyObject *buffer_create(struct extension_state *state, void *memory, size_t leng
     return (PyObject *) buffer;
 }
 
-static void dealloc(PyObject *self)
+static void buffer_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
-    free(of(self)->memory);
+    free(buffer_of(self)->memory);
     PyObject_Free(self);
     Py_DECREF(type);
 }
@@ -37,17 +37,17 @@ static void dealloc(PyObject *self)
 static int get(PyObject *self, Py_buffer *view, int flags)
 {
     static char nothing[8];
-    void *memory = of(self)->memory != NULL ? of(self)->memory : nothing;
-    return PyBuffer_FillInfo(view, self, memory, of(self)->length, 0, flags);
+    void *memory = buffer_of(self)->memory != NULL ? buffer_of(self)->memory : nothing;
+    return PyBuffer_FillInfo(view, self, memory, buffer_of(self)->length, 0, flags);
 }
 
 static Py_ssize_t length(PyObject *self)
 {
-    return of(self)->length;
+    return buffer_of(self)->length;
 }
 
 static PyType_Slot slots[] = {
-    {Py_tp_dealloc, (void *) dealloc},
+    {Py_tp_dealloc, (void *) buffer_dealloc},
     {Py_tp_doc, (void *) "Memory of a column."},
     {Py_bf_getbuffer, (void *) get},
     {Py_sq_length, (void *) length},

@@ -57,7 +57,7 @@ static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
     return (PyTypeObject *) type;
 }
 
-static int fill(PyObject *module)
+static int module_fill(PyObject *module)
 {
     struct extension_state *state = PyModule_GetState(module);
     state->error = add_exception(module, "Error", "A trace that cannot be read.", NULL);
@@ -90,7 +90,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     return 0;
 }
 
-static int clear(PyObject *module)
+static int module_clear(PyObject *module)
 {
     struct extension_state *state = PyModule_GetState(module);
     Py_CLEAR(state->error);
@@ -108,7 +108,7 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *) fill}, {0, NULL}};
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *) module_fill}, {0, NULL}};
 
 struct PyModuleDef extension_module = {
     PyModuleDef_HEAD_INIT,
@@ -118,7 +118,7 @@ struct PyModuleDef extension_module = {
     .m_methods = functions,
     .m_slots = slots,
     .m_traverse = traverse,
-    .m_clear = clear,
+    .m_clear = module_clear,
 };
 
 PyMODINIT_FUNC PyInit__tables(void)

@@ -19,7 +19,7 @@ static void *take_items(PyObject *sequence, size_t item_bytes, size_t *count)
     return items;
 }
 
-static bool take_number(PyObject *number, uint64_t *out)
+static bool query_take_number(PyObject *number, uint64_t *out)
 {
     *out = number != NULL ? PyLong_AsUnsignedLongLongMask(number) : 0;
     return number != NULL && PyErr_Occurred() == NULL;
@@ -38,7 +38,7 @@ static bool take_columns(PyObject *given, struct parsed_query *out)
     out->columns = take_items(given, sizeof *out->columns, &out->query.column_count);
     for (size_t i = 0; out->columns != NULL && i < out->query.column_count; i++) {
         PyObject *item = PySequence_GetItem(given, (Py_ssize_t) i);
-        bool good = take_number(item, &column);
+        bool good = query_take_number(item, &column);
         Py_XDECREF(item);
         if (!good)
             return false;
@@ -70,7 +70,7 @@ static bool take_threads(PyObject *given, struct parsed_query *out)
     out->threads = take_items(given, sizeof *out->threads, &out->query.thread_count);
     for (size_t i = 0; out->threads != NULL && i < out->query.thread_count; i++) {
         PyObject *item = PySequence_GetItem(given, (Py_ssize_t) i);
-        bool good = take_number(item, &out->threads[i]);
+        bool good = query_take_number(item, &out->threads[i]);
         Py_XDECREF(item);
         if (!good)
             return false;
@@ -79,7 +79,7 @@ static bool take_threads(PyObject *given, struct parsed_query *out)
     return PyErr_Occurred() == NULL;
 }
 
-static bool take_class(PyObject *given, struct parsed_query *out)
+static bool query_take_class(PyObject *given, struct parsed_query *out)
 {
     if (given == Py_None)
         return true;
@@ -91,7 +91,7 @@ static bool take_class(PyObject *given, struct parsed_query *out)
     return true;
 }
 
-static bool take_part(PyObject *given, struct parsed_query *out)
+static bool query_take_part(PyObject *given, struct parsed_query *out)
 {
     unsigned long long of[3];
     if (given == Py_None)
@@ -109,7 +109,7 @@ bool query_parse(PyObject *tuple, const struct table *table, struct parsed_query
     PyObject *columns, *ranges, *threads, *glob, *part;
     if (PyArg_ParseTuple(tuple, "OOOOO", &columns, &ranges, &threads, &glob, &part) &&
         take_columns(columns, out) && take_ranges(ranges, table, out) &&
-        take_threads(threads, out) && take_class(glob, out) && take_part(part, out))
+        take_threads(threads, out) && query_take_class(glob, out) && query_take_part(part, out))
         return true;
     if (PyErr_Occurred() == NULL)
         PyErr_SetString(PyExc_TypeError, "a query is of numbers");

@@ -10,7 +10,7 @@ struct scan {
     PyObject_HEAD struct column_reader *reader; /* NULL: a stream owns it */
 };
 
-static struct scan *of(PyObject *self)
+static struct scan *scan_of(PyObject *self)
 {
     return (struct scan *) self;
 }
@@ -25,10 +25,10 @@ PyObject *scan_create(struct extension_state *state, struct column_reader *reade
     return (PyObject *) scan;
 }
 
-static void dealloc(PyObject *self)
+static void scan_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
-    struct column_reader *reader = of(self)->reader;
+    struct column_reader *reader = scan_of(self)->reader;
     /* another thread may hold the lock of the trace */
     Py_BEGIN_ALLOW_THREADS column_reader_destroy(reader);
     Py_END_ALLOW_THREADS PyObject_Free(self);
@@ -37,15 +37,15 @@ static void dealloc(PyObject *self)
 
 static bool has_reader(PyObject *self)
 {
-    if (of(self)->reader == NULL)
+    if (scan_of(self)->reader == NULL)
         PyErr_SetString(PyExc_ValueError, "the scan was handed over, or is in use");
-    return of(self)->reader != NULL;
+    return scan_of(self)->reader != NULL;
 }
 
 /* ---- rows ---- */
 
 /* Wraps the memory in an object. */
-static PyObject *give(struct extension_state *state, void **memory, size_t length)
+static PyObject *scan_give(struct extension_state *state, void **memory, size_t length)
 {
     void *given = *memory;
     *memory = NULL;
@@ -77,7 +77,7 @@ static PyObject *column_of(struct extension_state *state, struct whole_column *c
         free(validity);
         validity = NULL;
     }
-    PyObject *values = give(state, &column->values, whole_column_bytes(column->type, rows));
+    PyObject *values = scan_give(state, &column->values, whole_column_bytes(column->type, rows));
     PyObject *valid = has_nulls ? buffer_create(state, validity, rows / 8 + 1) : Py_NewRef(Py_None);
     PyObject *names = names_of(column);
     PyObject *text = buffer_create(state, bytes, column->bytes.length);
@@ -111,11 +111,11 @@ static PyObject *read_rows(PyObject *self, PyObject *argument)
     if (PyErr_Occurred() != NULL || !has_reader(self))
         return NULL;
     struct extension_state *state = extension_state_of(Py_TYPE(self));
-    struct column_reader *reader = of(self)->reader;
+    struct column_reader *reader = scan_of(self)->reader;
     enum step_status status;
-    of(self)->reader = NULL; /* no other thread may use it meanwhile */
+    scan_of(self)->reader = NULL; /* no other thread may use it meanwhile */
     Py_BEGIN_ALLOW_THREADS status = column_reader_next(reader, most, &columns, &error);
-    Py_END_ALLOW_THREADS of(self)->reader = reader;
+    Py_END_ALLOW_THREADS scan_of(self)->reader = reader;
     if (status == STEP_STATUS_END)
         return Py_NewRef(Py_None);
     if (status != STEP_STATUS_OK)
@@ -130,7 +130,7 @@ static PyObject *work(PyObject *self, PyObject *unused)
     (void) unused;
     if (!has_reader(self))
         return NULL;
-    struct table_scan_work done = column_reader_work(of(self)->reader);
+    struct table_scan_work done = column_reader_work(scan_of(self)->reader);
     return Py_BuildValue("(KK)", (unsigned long long) done.blocks_read,
                          (unsigned long long) done.blocks_passed);
 }
@@ -169,8 +169,8 @@ static PyObject *arrow_stream(PyObject *self, PyObject *argument)
     struct ArrowArrayStream *stream = calloc(1, sizeof *stream);
     if (stream == NULL)
         return PyErr_NoMemory();
-    struct column_reader *reader = of(self)->reader;
-    of(self)->reader = NULL;
+    struct column_reader *reader = scan_of(self)->reader;
+    scan_of(self)->reader = NULL;
     if (arrow_stream_create(reader, rows, warn, stream, &error) != STEP_STATUS_OK) {
         free(stream);
         return extension_raise(extension_state_of(Py_TYPE(self)), &error);
@@ -193,7 +193,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_dealloc, (void *) dealloc},
+    {Py_tp_dealloc, (void *) scan_dealloc},
     {Py_tp_doc, (void *) "Rows of a table, piece by piece."},
     {Py_tp_methods, methods},
     {0, NULL},

@@ -14,7 +14,7 @@ static struct trace *of(PyObject *self)
     return (struct trace *) self;
 }
 
-static PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+static PyObject *trace_create(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     static char *names[] = {"path", NULL};
     struct step_error error = {.offset = STEP_NO_OFFSET};
@@ -41,7 +41,7 @@ static PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *keywo
     return (PyObject *) trace;
 }
 
-static void dealloc(PyObject *self)
+static void trace_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     shared_tables_release(of(self)->shared);
@@ -91,7 +91,7 @@ static PyObject *tables_list(PyObject *self, PyObject *unused)
     return list;
 }
 
-static const struct table *find(PyObject *self, const char *name)
+static const struct table *trace_find(PyObject *self, const char *name)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     const struct table *table = NULL;
@@ -107,7 +107,7 @@ static PyObject *find_column(PyObject *self, PyObject *arguments)
     size_t column = 0;
     if (!PyArg_ParseTuple(arguments, "ss", &name, &column_name))
         return NULL;
-    const struct table *table = find(self, name);
+    const struct table *table = trace_find(self, name);
     if (table == NULL)
         return NULL;
     if (table_find_column(table, column_name, &column, &error) != STEP_STATUS_OK)
@@ -119,7 +119,7 @@ static PyObject *row_count(PyObject *self, PyObject *name)
 {
     Py_ssize_t length;
     const char *text = PyUnicode_AsUTF8AndSize(name, &length);
-    const struct table *table = text != NULL ? find(self, text) : NULL;
+    const struct table *table = text != NULL ? trace_find(self, text) : NULL;
     if (table == NULL)
         return NULL;
     uint64_t rows = table_row_count(lock(self), table);
@@ -260,7 +260,7 @@ static PyObject *parts(PyObject *self, PyObject *arguments)
     unsigned long long rows;
     if (!PyArg_ParseTuple(arguments, "sOK", &name, &query, &rows))
         return NULL;
-    const struct table *table = find(self, name);
+    const struct table *table = trace_find(self, name);
     if (table == NULL || !query_parse(query, table, &parsed))
         return NULL;
     enum step_status status =
@@ -285,7 +285,7 @@ static PyObject *scan(PyObject *self, PyObject *arguments)
     enum step_status status = STEP_STATUS_INVALID;
     if (!PyArg_ParseTuple(arguments, "sO", &name, &query))
         return NULL;
-    const struct table *table = find(self, name);
+    const struct table *table = trace_find(self, name);
     if (table == NULL || !query_parse(query, table, &parsed))
         return NULL;
     Py_BEGIN_ALLOW_THREADS status =
@@ -310,8 +310,8 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_new, (void *) create},
-    {Py_tp_dealloc, (void *) dealloc},
+    {Py_tp_new, (void *) trace_create},
+    {Py_tp_dealloc, (void *) trace_dealloc},
     {Py_tp_doc, (void *) "Trace(path): an opened trace."},
     {Py_tp_methods, methods},
     {0, NULL},

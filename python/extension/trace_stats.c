@@ -26,8 +26,8 @@ static enum step_status add_events(struct event_source *source, struct statistic
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
 
-static enum step_status print(const struct statistics *statistics, const char *path, char **out,
-                              size_t *length, struct step_error *error)
+static enum step_status trace_stats_print(const struct statistics *statistics, const char *path,
+                                          char **out, size_t *length, struct step_error *error)
 {
     const struct statistics_report report = {.statistics = statistics, .path = path};
     FILE *file = open_memstream(out, length);
@@ -37,8 +37,8 @@ static enum step_status print(const struct statistics *statistics, const char *p
     return fclose(file) == 0 && good ? STEP_STATUS_OK : no_memory(error);
 }
 
-static enum step_status add_up(struct event_source *source, const char *path, char **out,
-                               size_t *length, struct step_error *error)
+static enum step_status trace_stats_add_up(struct event_source *source, const char *path,
+                                           char **out, size_t *length, struct step_error *error)
 {
     struct statistics statistics;
     if (event_source_is_of_records(source))
@@ -50,7 +50,7 @@ static enum step_status add_up(struct event_source *source, const char *path, ch
         status = event_source_facts(source, statistics_put_fact, &statistics, error);
     if (status == STEP_STATUS_OK) {
         statistics_finish(&statistics);
-        status = print(&statistics, path, out, length, error);
+        status = trace_stats_print(&statistics, path, out, length, error);
     }
     statistics_reset(&statistics);
     return status;
@@ -67,7 +67,7 @@ enum step_status trace_stats_json(const char *path, char **out, size_t *length,
     enum step_status status = trace_open_events(path, NULL, &all, &source, &made_of, error);
     if (status != STEP_STATUS_OK)
         return status;
-    status = add_up(source, path, out, length, error);
+    status = trace_stats_add_up(source, path, out, length, error);
     source->operations->destroy(source);
     return status;
 }

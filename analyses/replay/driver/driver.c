@@ -155,7 +155,7 @@ static void driver_samples_take(uint64_t live_bytes, uint64_t operations)
 #define SPINS 200
 #define LONG_PAUSE_NS 10000000u /* after which memory is sampled */
 
-static void wait_for(uint32_t thread, uint64_t count)
+static void driver_wait_for(uint32_t thread, uint64_t count)
 {
     for (unsigned i = 0;
          atomic_load_explicit(&driver.progress[thread].done, memory_order_acquire) < count; i++)
@@ -229,7 +229,7 @@ static void run_other(const struct replay_op *op, struct driver_run *run, uint64
         driver.heaps[op->extra] = NULL;
         return;
     case REPLAY_WAIT:
-        wait_for(op->slot, size);
+        driver_wait_for(op->slot, size);
         return;
     case REPLAY_THREAD_END:
         run->is_ended = true;
@@ -366,7 +366,7 @@ static void *work(void *data)
     return NULL;
 }
 
-static void start(struct worker *worker)
+static void driver_start(struct worker *worker)
 {
     pthread_attr_t attributes;
     sem_init(&worker->work, 0, 0);
@@ -389,7 +389,7 @@ static void driver_workers_give(struct replay_piece *piece, const struct replay_
 {
     struct worker *worker = &workers[section->thread];
     if (!worker->is_running)
-        start(worker);
+        driver_start(worker);
     if (section->thread >= worker_end)
         worker_end = section->thread + 1;
     sem_wait(&worker->room);
@@ -448,7 +448,7 @@ static bool wait_for_piece(uint64_t number)
     return number < atomic_load(&control->produced);
 }
 
-static void release(struct replay_piece *piece)
+static void driver_release(struct replay_piece *piece)
 {
     munmap(piece, REPLAY_PIECE_BYTES);
     if (driver.control->is_streamed)
@@ -465,7 +465,7 @@ static void driver_pieces_run_single(void)
         ready_slots(piece->slot_end);
         for (uint32_t i = 0; i < piece->section_count; i++)
             driver_run_section(piece, &piece->sections[i], &run);
-        release(piece);
+        driver_release(piece);
         driver_run_add(&run);
         run = (struct driver_run){0};
     }
@@ -473,12 +473,12 @@ static void driver_pieces_run_single(void)
 }
 
 /* Waits until all threads are done with the piece, and unmaps it. */
-static void await(struct replay_piece **piece, _Atomic uint32_t *open_sections)
+static void driver_await(struct replay_piece **piece, _Atomic uint32_t *open_sections)
 {
     while (*piece != NULL && atomic_load(open_sections) != 0)
         sched_yield();
     if (*piece != NULL)
-        release(*piece);
+        driver_release(*piece);
     *piece = NULL;
 }
 
@@ -495,7 +495,7 @@ static void driver_pieces_run_threaded(void)
         atomic_store(&open_sections[place], piece->section_count);
         for (uint32_t i = 0; i < piece->section_count; i++)
             driver_workers_give(piece, &piece->sections[i], &open_sections[place]);
-        await(&pieces[oldest], &open_sections[oldest]);
+        driver_await(&pieces[oldest], &open_sections[oldest]);
     }
     driver_workers_join();
 }
@@ -523,7 +523,7 @@ static void limit_memory(uint64_t bytes)
     setrlimit(RLIMIT_DATA, &limit);
 }
 
-static void prepare(void)
+static void driver_prepare(void)
 {
     allocator_choose(driver.control, &driver.allocator);
     driver.slots = driver_map_memory(REPLAY_SLOTS_MOST * sizeof(void *));
@@ -546,7 +546,7 @@ int main(int count, char **words)
         mmap(NULL, REPLAY_PIECE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, driver.file, 0);
     if (driver.control == MAP_FAILED)
         return 1;
-    prepare();
+    driver_prepare();
     driver.start_ns = driver_now_ns();
     if (driver.control->is_threaded)
         driver_pieces_run_threaded();

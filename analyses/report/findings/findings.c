@@ -40,7 +40,7 @@ enum { NAME_TEXT = 600 };
 
 /* Writes a class as in Java source: java.lang.String, int[]. An array whose name is too long keeps
  * the form of the class file. */
-static void put_class(struct step_bytes name, char out[NAME_TEXT])
+static void findings_put_class(struct step_bytes name, char out[NAME_TEXT])
 {
     char text[NAME_TEXT];
     struct step_bytes java = trace_class_java_name(name, text, sizeof text);
@@ -52,7 +52,7 @@ static void put_class(struct step_bytes name, char out[NAME_TEXT])
 }
 
 /* Writes " at com.acme.Shop.order(Shop.java:17)", or nothing for the root. */
-static void put_place(const struct heap_sites *sites, uint32_t site, char out[NAME_TEXT])
+static void findings_put_place(const struct heap_sites *sites, uint32_t site, char out[NAME_TEXT])
 {
     char text[HEAP_SITE_TEXT];
     out[0] = '\0';
@@ -91,7 +91,7 @@ static uint32_t place_of_site(const struct heap_sites *sites, uint32_t site,
     return own == 0 ? 0 : heap_sites_put_place(places, &sites->items[own]);
 }
 
-static struct finding *add(struct findings *out, enum finding_kind kind)
+static struct finding *findings_add(struct findings *out, enum finding_kind kind)
 {
     static const char *const verbs[FINDING_KINDS] = {[FINDING_ALLOCATES] = "heap",
                                                      [FINDING_GROWS] = "leaks",
@@ -116,7 +116,7 @@ static void add_amount(struct site_amount *to, const struct site_amount *from)
     to->bytes += from->bytes;
 }
 
-static int by_place(const void *left, const void *right)
+static int findings_by_place(const void *left, const void *right)
 {
     const struct place_life *a = left, *b = right;
     if (a->place != b->place)
@@ -127,9 +127,9 @@ static int by_place(const void *left, const void *right)
 static size_t merge_places(struct place_life *places, size_t count)
 {
     size_t kept = 0;
-    qsort(places, count, sizeof *places, by_place);
+    qsort(places, count, sizeof *places, findings_by_place);
     for (size_t i = 1; i < count; i++) {
-        if (by_place(&places[kept], &places[i]) != 0) {
+        if (findings_by_place(&places[kept], &places[i]) != 0) {
             places[++kept] = places[i];
             continue;
         }
@@ -141,8 +141,8 @@ static size_t merge_places(struct place_life *places, size_t count)
 }
 
 /* Returns NULL if memory runs out. */
-static struct place_life *find_places(const struct findings_pass *pass, struct heap_sites *names,
-                                      size_t *count)
+static struct place_life *findings_find_places(const struct findings_pass *pass,
+                                               struct heap_sites *names, size_t *count)
 {
     static const struct cell_fate nothing;
     const struct heap_cells *cells = &pass->leaks.heap.cells;
@@ -201,11 +201,11 @@ static bool has_deaths(const struct findings_pass *pass)
     return deaths->freed > 0 || death_dates_are_exact(deaths);
 }
 
-static void name_place(const struct heap_sites *names, const struct place_life *place,
-                       char class[NAME_TEXT], char at[NAME_TEXT])
+static void findings_name_place(const struct heap_sites *names, const struct place_life *place,
+                                char class[NAME_TEXT], char at[NAME_TEXT])
 {
-    put_class(trace_class_of(names->names, place->class_id)->name, class);
-    put_place(names, place->place, at);
+    findings_put_class(trace_class_of(names->names, place->class_id)->name, class);
+    findings_put_place(names, place->place, at);
 }
 
 static void find_allocated(const struct findings_pass *pass, const struct heap_sites *names,
@@ -215,8 +215,8 @@ static void find_allocated(const struct findings_pass *pass, const struct heap_s
     const struct place_life *most = largest(places, count, NULL);
     if (!is_large(most, pass))
         return;
-    name_place(names, most, class, at);
-    struct finding *finding = add(out, FINDING_ALLOCATES);
+    findings_name_place(names, most, class, at);
+    struct finding *finding = findings_add(out, FINDING_ALLOCATES);
     finding->options =
         most->place != 0 ? " --at=end --allocated --tree=bottom-up" : " --at=end --allocated";
     snprintf(finding->text, FINDING_TEXT,
@@ -234,8 +234,8 @@ static void find_dead(const struct findings_pass *pass, const struct heap_sites 
     if (!has_deaths(pass) || pass->is_native || !pass->has_stacks || !is_large(most, pass))
         return;
     uint64_t dead = most->decided.objects - most->old.objects;
-    name_place(names, most, class, at);
-    snprintf(add(out, FINDING_DIES)->text, FINDING_TEXT,
+    findings_name_place(names, most, class, at);
+    snprintf(findings_add(out, FINDING_DIES)->text, FINDING_TEXT,
              "Dies at once: %s%s, %.1f %% of %s object%s did not survive two collections; %s that "
              "could be avoided.",
              class, at, 100 * (double) dead / (double) most->decided.objects,
@@ -362,9 +362,9 @@ static void put_growth(const struct leak_tracker *tracker, struct heap_sites *na
 {
     char class[NAME_TEXT], at[NAME_TEXT];
     const struct heap_sites *sites = &tracker->heap.sites;
-    put_class(trace_class_of(sites->names, row->key.class_id)->name, class);
-    put_place(names, place_of_site(sites, row->key.site, names), at);
-    snprintf(add(out, FINDING_GROWS)->text, FINDING_TEXT,
+    findings_put_class(trace_class_of(sites->names, row->key.class_id)->name, class);
+    findings_put_place(names, place_of_site(sites, row->key.site, names), at);
+    snprintf(findings_add(out, FINDING_GROWS)->text, FINDING_TEXT,
              "Grows: %s%s, by %s with each of %s collections; %s object%s, %s, survived three%s.",
              class, at, quantity_of_bytes(row->slope).text,
              quantity_of_count(tracker->time_count).text, quantity_of_count(row->old.objects).text,
@@ -452,8 +452,8 @@ static void find_gaps(const struct findings_evidence *evidence, struct findings 
     char more[64] = "";
     if (gaps.count > 1)
         snprintf(more, sizeof more, " (and %zu more: steptrace info, check)", gaps.count - 1);
-    snprintf(add(out, FINDING_LACKS)->text, FINDING_TEXT, "Not in the trace: %s%s", gaps.first,
-             more);
+    snprintf(findings_add(out, FINDING_LACKS)->text, FINDING_TEXT, "Not in the trace: %s%s",
+             gaps.first, more);
 }
 
 /* ---- the heap ---- */
@@ -470,7 +470,7 @@ static bool takes_value(const char *word, size_t length)
     return false;
 }
 
-static uint64_t size_of(const char *text)
+static uint64_t findings_size_of(const char *text)
 {
     static const char units[] = "kKmMgG";
     char *end;
@@ -490,9 +490,9 @@ static uint64_t heap_limit(const struct event_source *source)
         const char *word = ++at;
         size_t length = strcspn(word, " ");
         if (strncmp(word, brief, sizeof brief - 1) == 0)
-            limit = size_of(word + sizeof brief - 1);
+            limit = findings_size_of(word + sizeof brief - 1);
         else if (strncmp(word, heap, sizeof heap - 1) == 0)
-            limit = size_of(word + sizeof heap - 1);
+            limit = findings_size_of(word + sizeof heap - 1);
         at = strchr(word, ' ');
         if (at != NULL && takes_value(word, length))
             at = strchr(at + 1, ' ');
@@ -516,7 +516,7 @@ static void find_heap(const struct findings_evidence *evidence, struct findings 
         return;
     if (limit != 0)
         snprintf(ran, sizeof ran, " of -Xmx%" PRIu64 "m", limit >> 20);
-    snprintf(add(out, FINDING_HEAP)->text, FINDING_TEXT,
+    snprintf(findings_add(out, FINDING_HEAP)->text, FINDING_TEXT,
              "Heap: -Xmx%" PRIu64
              "m would have been enough with Serial%s; at most %s%s were in use "
              "at one time.",
@@ -534,7 +534,7 @@ static bool find_of_objects(const struct findings_evidence *evidence, struct hea
     const struct findings_pass *pass = evidence->pass;
     bool has_sites = pass->is_countable && allocated_bytes(pass) > 0;
     size_t count;
-    struct place_life *places = find_places(pass, names, &count);
+    struct place_life *places = findings_find_places(pass, names, &count);
     if (places == NULL)
         return false;
     if (has_sites)

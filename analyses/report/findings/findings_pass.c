@@ -16,7 +16,7 @@ static bool is_old(const struct leak_tracker *leaks, uint64_t born_ns)
            leaks->times_ns[leaks->time_count - SURVIVED_OLD] >= born_ns;
 }
 
-static void add(struct site_amount *amount, uint64_t bytes)
+static void findings_pass_add(struct site_amount *amount, uint64_t bytes)
 {
     amount->objects++;
     amount->bytes += bytes;
@@ -27,9 +27,9 @@ static void decide(struct findings_pass *pass, const struct live_object *object,
     struct cell_fate *fate = &pass->fates[object->class_id];
     bool is_of_old = is_old(&pass->leaks, object->value);
     if (is_dead || is_of_old)
-        add(&fate->decided, object->size);
+        findings_pass_add(&fate->decided, object->size);
     if (is_of_old)
-        add(&fate->old, object->size);
+        findings_pass_add(&fate->old, object->size);
 }
 
 /* What lives now decides, and objects that do not fit into every eden. */
@@ -43,7 +43,8 @@ static void put_living(struct findings_pass *pass, uint64_t size)
     least_heap_put(&pass->least, living, size);
 }
 
-static bool put_birth(struct findings_pass *pass, const struct trace_event *event, uint32_t cell)
+static bool findings_pass_put_birth(struct findings_pass *pass, const struct trace_event *event,
+                                    uint32_t cell)
 {
     const struct live_object object = {.object = event->object, .size = event->size};
     pass->is_countable = pass->is_countable && event->size <= BYTES_MOST - pass->born_bytes;
@@ -63,8 +64,8 @@ static bool put_birth(struct findings_pass *pass, const struct trace_event *even
     return true;
 }
 
-static void put_death(struct findings_pass *pass, const struct trace_event *event,
-                      const struct live_object *born)
+static void findings_pass_put_death(struct findings_pass *pass, const struct trace_event *event,
+                                    const struct live_object *born)
 {
     struct live_object existed;
     if (!pass->is_countable)
@@ -75,13 +76,13 @@ static void put_death(struct findings_pass *pass, const struct trace_event *even
         pass->existing_bytes -= existed.size;
 }
 
-static bool follow(void *user, const struct trace_event *event, uint32_t cell,
-                   const struct live_object *born)
+static bool findings_pass_follow(void *user, const struct trace_event *event, uint32_t cell,
+                                 const struct live_object *born)
 {
     struct findings_pass *pass = user;
     if (event->kind == EVENT_OBJECT_ALLOC)
-        return put_birth(pass, event, cell);
-    put_death(pass, event, born);
+        return findings_pass_put_birth(pass, event, cell);
+    findings_pass_put_death(pass, event, born);
     return true;
 }
 
@@ -93,7 +94,7 @@ bool findings_pass_init(struct findings_pass *pass, const struct event_source *s
                                    .is_native = source->content == TRACE_OF_ALLOCATIONS};
     bool ok = leak_tracker_init(&pass->leaks, source, false, NULL);
     if (pass->is_countable)
-        pass->leaks.heap.options.follow = follow;
+        pass->leaks.heap.options.follow = findings_pass_follow;
     pass->leaks.heap.options.follower = pass;
     least_heap_init(&pass->least, 0, &pass->generations);
     return ok;

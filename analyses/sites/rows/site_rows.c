@@ -61,7 +61,7 @@ struct site_rows {
 
 /* ---- rows ---- */
 
-static bool put_names(struct site_rows *rows, const struct site_key *key, size_t first)
+static bool site_rows_put_names(struct site_rows *rows, const struct site_key *key, size_t first)
 {
     row_put(&rows->base.builder, first + 1, key->class_id, false);
     row_put(&rows->base.builder, first + 2, key->stack_id, key->stack_id == 0);
@@ -79,7 +79,7 @@ static void put_percentile(struct site_rows *rows, size_t column, const struct l
 static bool put_life(struct site_rows *rows, const struct site_life *life)
 {
     struct row_builder *builder = &rows->base.builder;
-    bool ok = put_names(rows, &life->key, LIFETIMES_CLASS);
+    bool ok = site_rows_put_names(rows, &life->key, LIFETIMES_CLASS);
     row_put(builder, LIFETIMES_OBJECTS, life->born.objects, false);
     row_put(builder, LIFETIMES_BYTES, life->born.bytes, false);
     row_put(builder, LIFETIMES_DEAD_OBJECTS, life->dead.objects, false);
@@ -102,7 +102,7 @@ static bool put_advice(struct site_rows *rows, const struct advice *advice)
 {
     struct row_builder *builder = &rows->base.builder;
     const struct site_life *life = &rows->lives.items[advice->site];
-    bool ok = put_names(rows, &life->key, ADVICE_CLASS);
+    bool ok = site_rows_put_names(rows, &life->key, ADVICE_CLASS);
     row_put_code(builder, ADVICE_WORD, rows->kinds[advice->kind], false);
     row_put(builder, ADVICE_BYTES, advice->bytes, false);
     row_put(builder, ADVICE_OBJECTS, advice->objects, false);
@@ -114,7 +114,7 @@ static bool put_advice(struct site_rows *rows, const struct advice *advice)
 
 /* ---- reading ---- */
 
-static enum step_status read_events(struct site_rows *rows, struct step_error *error)
+static enum step_status site_rows_read_events(struct site_rows *rows, struct step_error *error)
 {
     const struct trace_event *event;
     enum step_status status = STEP_STATUS_OK;
@@ -128,8 +128,8 @@ static enum step_status read_events(struct site_rows *rows, struct step_error *e
 }
 
 /* With a reader of its own, as other tables may be read at the same time. */
-static enum step_status read_references(struct site_rows *rows, bool *has_references,
-                                        struct step_error *error)
+static enum step_status site_rows_read_references(struct site_rows *rows, bool *has_references,
+                                                  struct step_error *error)
 {
     struct step_reader *reader = NULL;
     struct seekable_path seekable = {0};
@@ -143,26 +143,27 @@ static enum step_status read_references(struct site_rows *rows, bool *has_refere
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
 
-static enum step_status read_trace(struct site_rows *rows, struct step_error *error)
+static enum step_status site_rows_read_trace(struct site_rows *rows, struct step_error *error)
 {
     struct advice_options options = {.least_bytes = ADVICE_LEAST_DEFAULT};
     rows->is_read = true;
     rows->lives.path = rows->base.tables->path;
     rows->lives.within = ADVICE_WITHIN_DEFAULT;
-    enum step_status status = read_events(rows, error);
+    enum step_status status = site_rows_read_events(rows, error);
     if (status != STEP_STATUS_OK || !rows->is_advice)
         return status;
-    status = read_references(rows, &options.has_references, error);
+    status = site_rows_read_references(rows, &options.has_references, error);
     if (status == STEP_STATUS_OK &&
         !advice_make(&rows->list, &rows->lives, &rows->feed.source->names, &options))
         status = no_memory(error);
     return status;
 }
 
-static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
+static enum step_status site_rows_step(struct table_rows *base, bool *has_more,
+                                       struct step_error *error)
 {
     struct site_rows *rows = (struct site_rows *) base;
-    enum step_status status = rows->is_read ? STEP_STATUS_OK : read_trace(rows, error);
+    enum step_status status = rows->is_read ? STEP_STATUS_OK : site_rows_read_trace(rows, error);
     if (status != STEP_STATUS_OK)
         return status;
     *has_more = rows->at < (rows->is_advice ? rows->list.count : rows->lives.count);
@@ -176,7 +177,7 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
 
 /* ---- life cycle ---- */
 
-static void reset(struct table_rows *base)
+static void site_rows_reset(struct table_rows *base)
 {
     struct site_rows *rows = (struct site_rows *) base;
     event_feed_close(&rows->feed);
@@ -195,7 +196,7 @@ static enum step_status refuse_sample(const struct site_rows *rows, struct step_
                           "has a sample of the objects (engine=sampled), not all of a site");
 }
 
-static enum step_status open_rows(struct table_rows *base, struct step_error *error)
+static enum step_status site_rows_open(struct table_rows *base, struct step_error *error)
 {
     const uint32_t kinds = TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE);
     struct site_rows *rows = (struct site_rows *) base;
@@ -209,8 +210,10 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
     return status == STEP_STATUS_OK ? refuse_sample(rows, error) : status;
 }
 
-static const struct table_rows_operations rows_of_sites = {
-    .size_bytes = sizeof(struct site_rows), .open = open_rows, .step = step, .reset = reset};
+static const struct table_rows_operations rows_of_sites = {.size_bytes = sizeof(struct site_rows),
+                                                           .open = site_rows_open,
+                                                           .step = site_rows_step,
+                                                           .reset = site_rows_reset};
 
 const struct java_table lifetimes_table = MADE_TABLE(
     "lifetimes", "one row per allocation site", lifetime_columns, rows_of_sites, true, BY_ALLOC);

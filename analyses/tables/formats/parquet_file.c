@@ -28,7 +28,7 @@ static enum physical physical_of(enum table_type type)
                                                                             : INT64;
 }
 
-static bool is_text(enum table_type type)
+static bool parquet_file_is_text(enum table_type type)
 {
     return type == TABLE_NAME || type == TABLE_TEXT;
 }
@@ -83,7 +83,7 @@ static void put_logical(struct thrift_output *thrift, const struct parquet_file 
                         enum table_type type)
 {
     thrift_begin_struct(thrift, 10);
-    if (is_text(type)) {
+    if (parquet_file_is_text(type)) {
         thrift_begin_struct(thrift, LOGICAL_STRING);
     } else if (type == TABLE_TIME && file->clock_ns != 0) {
         thrift_begin_struct(thrift, LOGICAL_TIMESTAMP);
@@ -115,7 +115,7 @@ static void put_schema(struct thrift_output *thrift, const struct parquet_file *
         thrift_i32(thrift, 1, physical_of(column->type));
         thrift_i32(thrift, 3, column->nullable ? OPTIONAL : REQUIRED);
         thrift_binary(thrift, 4, step_text(column->name));
-        if (is_text(column->type))
+        if (parquet_file_is_text(column->type))
             thrift_i32(thrift, 6, UTF8);
         else if (physical_of(column->type) == INT64 && !is_clock)
             thrift_i32(thrift, 6, column->type == TABLE_UINT ? UINT_64 : INT_64);
@@ -176,8 +176,8 @@ static void put_chunk(struct thrift_output *thrift, const struct table_column *c
     thrift_end_struct(thrift);
 }
 
-static void put_group(struct thrift_output *thrift, const struct parquet_file *file, size_t group,
-                      const struct parquet_index_place *places)
+static void parquet_file_put_group(struct thrift_output *thrift, const struct parquet_file *file,
+                                   size_t group, const struct parquet_index_place *places)
 {
     const struct parquet_group *of = &file->groups[group];
     uint64_t raw = 0;
@@ -217,7 +217,7 @@ static void put_footer(struct byte_output *out, const struct parquet_file *file,
     thrift_i64(&thrift, 3, (int64_t) file->row_count);
     thrift_begin_list(&thrift, 4, THRIFT_STRUCT, file->group_count);
     for (size_t i = 0; i < file->group_count; i++)
-        put_group(&thrift, file, i, places + i * file->column_count);
+        parquet_file_put_group(&thrift, file, i, places + i * file->column_count);
     thrift_binary(&thrift, 6, step_text("StepTrace version " STEPTRACE_VERSION));
     put_orders(&thrift, file->column_count);
     thrift_end_struct(&thrift);
@@ -225,8 +225,8 @@ static void put_footer(struct byte_output *out, const struct parquet_file *file,
 
 enum { LEVEL_DEFAULT = 3 };
 
-static enum step_status write_bytes(struct parquet_file *file, const void *data, size_t length,
-                                    struct step_error *error)
+static enum step_status parquet_file_write_bytes(struct parquet_file *file, const void *data,
+                                                 size_t length, struct step_error *error)
 {
     enum step_status status = file->output.write(file->output.user, data, length, error);
     file->offset += status == STEP_STATUS_OK ? length : 0;
@@ -238,8 +238,9 @@ static enum step_status write_made(struct parquet_file *file, struct step_error 
 {
     size_t length = file->bytes.bytes.length;
     bytes_clear(&file->bytes);
-    return file->bytes.failed ? no_memory(error)
-                              : write_bytes(file, file->bytes.bytes.data, length, error);
+    return file->bytes.failed
+               ? no_memory(error)
+               : parquet_file_write_bytes(file, file->bytes.bytes.data, length, error);
 }
 
 enum step_status parquet_file_open(struct parquet_file *file, const struct table *table,
@@ -263,7 +264,7 @@ enum step_status parquet_file_open(struct parquet_file *file, const struct table
                                     .added = about->type == TABLE_TIME ? clock_ns : 0,
                                     .rows = {.type = about->type}};
     }
-    return write_bytes(file, "PAR1", 4, error);
+    return parquet_file_write_bytes(file, "PAR1", 4, error);
 }
 
 void parquet_file_reset(struct parquet_file *file)
@@ -319,8 +320,8 @@ static enum step_status write_group(struct parquet_file *file, struct step_error
     return status;
 }
 
-static bool put_rows(struct parquet_file *file, struct whole_column *rows,
-                     const struct table_vector *vector, size_t from, size_t count)
+static bool parquet_file_put_rows(struct parquet_file *file, struct whole_column *rows,
+                                  const struct table_vector *vector, size_t from, size_t count)
 {
     return (rows->values != NULL || whole_column_resize(rows, 0, PARQUET_GROUP_ROWS)) &&
            whole_column_append(rows, vector, from, count, file->group_rows, PARQUET_GROUP_ROWS);
@@ -333,7 +334,8 @@ enum step_status parquet_file_put(struct parquet_file *file, const struct table_
         size_t room = PARQUET_GROUP_ROWS - file->group_rows;
         size_t count = batch->row_count - row < room ? batch->row_count - row : room;
         for (size_t i = 0; i < file->column_count; i++)
-            if (!put_rows(file, &file->columns[i].rows, &batch->vectors[i], row, count))
+            if (!parquet_file_put_rows(file, &file->columns[i].rows, &batch->vectors[i], row,
+                                       count))
                 return no_memory(error);
         row += count;
         file->group_rows += count;
@@ -376,7 +378,8 @@ static enum step_status write_footer(struct parquet_file *file,
     put_footer(&file->bytes, file, places);
     step_store_u32(end, (uint32_t) file->bytes.bytes.length);
     enum step_status status = write_made(file, error);
-    return status == STEP_STATUS_OK ? write_bytes(file, end, sizeof end, error) : status;
+    return status == STEP_STATUS_OK ? parquet_file_write_bytes(file, end, sizeof end, error)
+                                    : status;
 }
 
 enum step_status parquet_file_finish(struct parquet_file *file, struct step_error *error)

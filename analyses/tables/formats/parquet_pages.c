@@ -117,7 +117,7 @@ static struct step_bytes text_between(const struct step_buffer *bytes, uint64_t 
 }
 
 /* Returns a name by its index. */
-static struct step_bytes name_of(const struct parquet_column *column, size_t index)
+static struct step_bytes parquet_pages_name_of(const struct parquet_column *column, size_t index)
 {
     const int32_t *ends = (const int32_t *) (const void *) column->rows.name_ends.data;
     return text_between(&column->rows.names, (uint64_t) ends[index], (uint64_t) ends[index + 1]);
@@ -165,11 +165,11 @@ static bool bound_text(struct parquet_bound *bound, struct step_bytes text)
 static bool bound_names(const struct parquet_column *column, const uint32_t *names, size_t count,
                         struct parquet_bound *least, struct parquet_bound *most)
 {
-    struct step_bytes low = name_of(column, names[0]), high = low;
+    struct step_bytes low = parquet_pages_name_of(column, names[0]), high = low;
     for (size_t i = 1; i < count; i++) {
         if (names[i] == names[i - 1])
             continue;
-        struct step_bytes name = name_of(column, names[i]);
+        struct step_bytes name = parquet_pages_name_of(column, names[i]);
         if (utf8_order(name, low) < 0)
             low = name;
         else if (utf8_order(name, high) > 0)
@@ -228,7 +228,7 @@ static void put_page(struct parquet_encoder *encoder, int kind, size_t values,
     bytes_put_part(out, &encoder->stored);
 }
 
-static void put_text(struct byte_output *out, struct step_bytes text)
+static void parquet_pages_put_text(struct byte_output *out, struct step_bytes text)
 {
     bytes_put_little(out, text.length, 4);
     bytes_put(out, text.data, text.length);
@@ -240,7 +240,7 @@ static void put_dictionary(const struct parquet_column *column, struct parquet_e
     bytes_clear(&encoder->raw);
     if (column->about->type == TABLE_NAME)
         for (size_t i = 0; i < encoder->entry_count; i++)
-            put_text(&encoder->raw, name_of(column, i));
+            parquet_pages_put_text(&encoder->raw, parquet_pages_name_of(column, i));
     else
         bytes_put_numbers(&encoder->raw, encoder->entries, encoder->entry_count);
     chunk->has_dictionary = true;
@@ -248,8 +248,9 @@ static void put_dictionary(const struct parquet_column *column, struct parquet_e
 }
 
 /* Appends the encoded values from `from` on to encoder->raw. */
-static void put_values(const struct parquet_column *column, struct parquet_encoder *encoder,
-                       enum parquet_encoding encoding, size_t from, size_t count)
+static void parquet_pages_put_values(const struct parquet_column *column,
+                                     struct parquet_encoder *encoder,
+                                     enum parquet_encoding encoding, size_t from, size_t count)
 {
     const enum table_type type = column->about->type;
     const uint64_t *numbers = column->rows.values;
@@ -266,7 +267,8 @@ static void put_values(const struct parquet_column *column, struct parquet_encod
         bytes_put_numbers(&encoder->raw, numbers + from, count);
     } else {
         for (size_t i = from; i < from + count; i++)
-            put_text(&encoder->raw, text_between(&column->rows.bytes, numbers[i], numbers[i + 1]));
+            parquet_pages_put_text(&encoder->raw,
+                                   text_between(&column->rows.bytes, numbers[i], numbers[i + 1]));
     }
 }
 
@@ -302,7 +304,7 @@ static size_t try_encoding(const struct parquet_column *column, struct parquet_e
                            enum parquet_encoding encoding, size_t count)
 {
     bytes_clear(&encoder->raw);
-    put_values(column, encoder, encoding, 0, count);
+    parquet_pages_put_values(column, encoder, encoding, 0, count);
     compress_page(encoder);
     return encoder->stored.bytes.length;
 }
@@ -350,15 +352,15 @@ static void put_data_page(const struct parquet_column *column, struct parquet_en
     page->all_null = values == 0;
     if (values > 0 && chunk->has_bounds)
         chunk->has_bounds = find_bounds(column, *value, values, &page->least, &page->most);
-    put_values(column, encoder, chunk->encoding, *value, values);
+    parquet_pages_put_values(column, encoder, chunk->encoding, *value, values);
     put_page(encoder, DATA_PAGE, rows, chunk->encoding, out, chunk);
     *value += values;
     page->stored_bytes = (uint32_t) (out->bytes.length - page->offset);
 }
 
 /* Moves the values of `size` bytes that are not null together.  Returns their number. */
-static inline __attribute__((always_inline)) size_t gather(const struct whole_column *rows,
-                                                           char *values, size_t size, size_t count)
+static inline __attribute__((always_inline)) size_t parquet_pages_gather(
+    const struct whole_column *rows, char *values, size_t size, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
@@ -376,9 +378,10 @@ static void gather_values(struct parquet_column *column, size_t row_count)
     char *values = (char *) rows->values + before;
     column->value_count = row_count;
     if (column->about->nullable && rows->validity != NULL)
-        column->value_count = size == sizeof(uint64_t)   ? gather(rows, values, 8, row_count)
-                              : size == sizeof(uint32_t) ? gather(rows, values, 4, row_count)
-                                                         : gather(rows, values, size, row_count);
+        column->value_count =
+            size == sizeof(uint64_t)   ? parquet_pages_gather(rows, values, 8, row_count)
+            : size == sizeof(uint32_t) ? parquet_pages_gather(rows, values, 4, row_count)
+                                       : parquet_pages_gather(rows, values, size, row_count);
     for (size_t i = 0; column->added != 0 && i < column->value_count; i++)
         ((uint64_t *) rows->values)[i] += column->added;
 }

@@ -47,7 +47,7 @@ static void native_type(const struct table_column *column, char *out, size_t out
 }
 
 /* In place, because there are many and they are short. */
-static void put_text(struct byte_output *out, struct step_bytes text)
+static void table_export_put_text(struct byte_output *out, struct step_bytes text)
 {
     uint8_t *at = bytes_put_room(out, text.length + STEP_VARINT_MAX);
     if (at == NULL)
@@ -65,7 +65,8 @@ static void put_nulls(struct byte_output *out, const struct table_vector *vector
         at[i] = table_vector_is_null(vector, i);
 }
 
-static void put_values(struct byte_output *out, const struct table_vector *vector, size_t count)
+static void table_export_put_values(struct byte_output *out, const struct table_vector *vector,
+                                    size_t count)
 {
     switch (vector->type) {
     case TABLE_BOOL:
@@ -73,14 +74,14 @@ static void put_values(struct byte_output *out, const struct table_vector *vecto
         break;
     case TABLE_NAME:
         for (size_t i = 0; i < count; i++)
-            put_text(out, table_vector_is_null(vector, i)
-                              ? (struct step_bytes){NULL, 0}
-                              : vector->dictionary->texts[vector->codes[i]]);
+            table_export_put_text(out, table_vector_is_null(vector, i)
+                                           ? (struct step_bytes){NULL, 0}
+                                           : vector->dictionary->texts[vector->codes[i]]);
         break;
     case TABLE_TEXT:
     case TABLE_DATA:
         for (size_t i = 0; i < count; i++)
-            put_text(out, vector->texts[i]);
+            table_export_put_text(out, vector->texts[i]);
         break;
     default:
         bytes_put_numbers(out, vector->numbers, count);
@@ -98,11 +99,11 @@ static void native_put_block(struct byte_output *out, const struct table *table,
         const struct table_column *column = &table->columns[columns[i]];
         char type[32];
         native_type(column, type, sizeof type);
-        put_text(out, step_text(column->name));
-        put_text(out, step_text(type));
+        table_export_put_text(out, step_text(column->name));
+        table_export_put_text(out, step_text(type));
         if (column->nullable)
             put_nulls(out, &batch->vectors[i], batch->row_count);
-        put_values(out, &batch->vectors[i], batch->row_count);
+        table_export_put_values(out, &batch->vectors[i], batch->row_count);
     }
 }
 
@@ -146,7 +147,8 @@ static bool next_name(const char **names, char *out, size_t out_size)
     return true;
 }
 
-static enum step_status choose_columns(struct exporting *exporting, struct step_error *error)
+static enum step_status table_export_choose_columns(struct exporting *exporting,
+                                                    struct step_error *error)
 {
     const char *names = exporting->options->columns;
     char name[600];
@@ -252,8 +254,9 @@ static enum step_status open_part(struct exporting *exporting, unsigned number,
 }
 
 /* Writes one part with the next rows.  `*batch` is the first; it may be empty. */
-static enum step_status write_part(struct exporting *exporting, unsigned number,
-                                   const struct table_batch **batch, struct step_error *error)
+static enum step_status table_export_write_part(struct exporting *exporting, unsigned number,
+                                                const struct table_batch **batch,
+                                                struct step_error *error)
 {
     const struct table_choice *options = exporting->options;
     uint64_t most = is_one_file(exporting)   ? UINT64_MAX
@@ -289,7 +292,7 @@ static enum step_status write_parquet(struct exporting *exporting, struct step_e
     if (status == STEP_STATUS_END)
         status = STEP_STATUS_OK;
     for (; status == STEP_STATUS_OK && (part == 0 || batch != NULL); part++)
-        status = write_part(exporting, part, &batch, error);
+        status = table_export_write_part(exporting, part, &batch, error);
     for (; status == STEP_STATUS_OK && !is_one_file(exporting); part++) {
         part_name(exporting, part, name);
         if (!output_file_remove_below(exporting->job->output, name))
@@ -335,7 +338,7 @@ static enum step_status export_table(struct exporting *exporting, const char *na
 {
     enum step_status status = tables_find(exporting->tables, name, &exporting->table, error);
     if (status == STEP_STATUS_OK)
-        status = choose_columns(exporting, error);
+        status = table_export_choose_columns(exporting, error);
     if (status == STEP_STATUS_OK)
         status = open_scan(exporting, error);
     if (status != STEP_STATUS_OK)
@@ -346,8 +349,8 @@ static enum step_status export_table(struct exporting *exporting, const char *na
 }
 
 /* Checks all names before the first table is written. */
-static enum step_status check_names(const struct exporting *exporting, size_t *count,
-                                    struct step_error *error)
+static enum step_status table_export_check_names(const struct exporting *exporting, size_t *count,
+                                                 struct step_error *error)
 {
     const char *names = exporting->options->tables;
     const struct table *table;
@@ -383,7 +386,7 @@ static enum step_status export_all(struct exporting *exporting, struct step_erro
     const char *names = exporting->options->tables;
     char name[600];
     size_t count;
-    enum step_status status = check_names(exporting, &count, error);
+    enum step_status status = table_export_check_names(exporting, &count, error);
     while (status == STEP_STATUS_OK && next_name(&names, name, sizeof name))
         status = export_table(exporting, name, error);
     return status;

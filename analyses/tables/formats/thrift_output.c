@@ -8,7 +8,7 @@ void thrift_put_number(struct thrift_output *thrift, int64_t value)
     bytes_put_varint(thrift->out, (uint64_t) value << 1 ^ (uint64_t) (value >> 63));
 }
 
-static void put_field(struct thrift_output *thrift, int field, enum thrift_type type)
+static void thrift_output_put_field(struct thrift_output *thrift, int field, enum thrift_type type)
 {
     int step = field - thrift->last[thrift->depth];
     if (step > 0 && step < 16) {
@@ -32,7 +32,7 @@ void thrift_begin_element(struct thrift_output *thrift)
 
 void thrift_begin_struct(struct thrift_output *thrift, int field)
 {
-    put_field(thrift, field, THRIFT_STRUCT);
+    thrift_output_put_field(thrift, field, THRIFT_STRUCT);
     thrift_begin_element(thrift);
 }
 
@@ -45,7 +45,7 @@ void thrift_end_struct(struct thrift_output *thrift)
 
 void thrift_begin_list(struct thrift_output *thrift, int field, enum thrift_type type, size_t count)
 {
-    put_field(thrift, field, THRIFT_LIST);
+    thrift_output_put_field(thrift, field, THRIFT_LIST);
     if (count < 15) {
         bytes_put_little(thrift->out, (unsigned) count << 4 | type, 1);
         return;
@@ -56,25 +56,25 @@ void thrift_begin_list(struct thrift_output *thrift, int field, enum thrift_type
 
 void thrift_i32(struct thrift_output *thrift, int field, int64_t value)
 {
-    put_field(thrift, field, THRIFT_I32);
+    thrift_output_put_field(thrift, field, THRIFT_I32);
     thrift_put_number(thrift, value);
 }
 
 void thrift_i64(struct thrift_output *thrift, int field, int64_t value)
 {
-    put_field(thrift, field, THRIFT_I64);
+    thrift_output_put_field(thrift, field, THRIFT_I64);
     thrift_put_number(thrift, value);
 }
 
 void thrift_byte(struct thrift_output *thrift, int field, uint8_t value)
 {
-    put_field(thrift, field, THRIFT_BYTE);
+    thrift_output_put_field(thrift, field, THRIFT_BYTE);
     bytes_put_little(thrift->out, value, 1);
 }
 
 void thrift_bool(struct thrift_output *thrift, int field, bool value)
 {
-    put_field(thrift, field, value ? THRIFT_TRUE : THRIFT_FALSE);
+    thrift_output_put_field(thrift, field, value ? THRIFT_TRUE : THRIFT_FALSE);
 }
 
 void thrift_put_binary(struct thrift_output *thrift, struct step_bytes value)
@@ -85,7 +85,7 @@ void thrift_put_binary(struct thrift_output *thrift, struct step_bytes value)
 
 void thrift_binary(struct thrift_output *thrift, int field, struct step_bytes value)
 {
-    put_field(thrift, field, THRIFT_BINARY);
+    thrift_output_put_field(thrift, field, THRIFT_BINARY);
     thrift_put_binary(thrift, value);
 }
 

@@ -262,7 +262,7 @@ void sql_cursor_destroy(struct sql_cursor *cursor)
 }
 
 /* SQLite's mask has a bit for each of the first 63 columns; the others share one. */
-static void choose_columns(struct sql_cursor *cursor, uint64_t used, bool has_key)
+static void sql_cursor_choose_columns(struct sql_cursor *cursor, uint64_t used, bool has_key)
 {
     cursor->column_count = 0;
     for (size_t i = 0; i < cursor->table->column_count; i++) {
@@ -300,7 +300,7 @@ static enum step_status read_entries(struct sql_cursor *cursor, struct step_erro
 }
 
 /* Finds the row of an entry.  Returns false if there is none. */
-static bool find_entry(const struct sql_cursor *cursor, uint64_t id, size_t *row)
+static bool sql_cursor_find_entry(const struct sql_cursor *cursor, uint64_t id, size_t *row)
 {
     const uint64_t *ids = cursor->entries->vectors[cursor->places[0]].numbers;
     size_t count = cursor->entries->row_count;
@@ -312,11 +312,11 @@ static bool find_entry(const struct sql_cursor *cursor, uint64_t id, size_t *row
     return *row < count && ids[*row] == id;
 }
 
-static void look_up(struct sql_cursor *cursor, uint64_t id)
+static void sql_cursor_look_up(struct sql_cursor *cursor, uint64_t id)
 {
     cursor->is_look_up = true;
     cursor->batch = cursor->entries;
-    cursor->at_end = !find_entry(cursor, id, &cursor->row);
+    cursor->at_end = !sql_cursor_find_entry(cursor, id, &cursor->row);
 }
 
 /* ---- rows ---- */
@@ -379,7 +379,7 @@ static enum step_status start(struct sql_cursor *cursor, const struct sql_plan *
     enum step_status status = STEP_STATUS_OK;
     if (!is_same) {
         end_scans(cursor);
-        choose_columns(cursor, plan->columns_used, is_look_up(cursor, plan));
+        sql_cursor_choose_columns(cursor, plan->columns_used, is_look_up(cursor, plan));
         cursor->plan = strdup(text);
     }
     if (is_look_up(cursor, plan) && ++cursor->look_ups == LOOK_UPS_BEFORE_ALL)
@@ -387,7 +387,7 @@ static enum step_status start(struct sql_cursor *cursor, const struct sql_plan *
     if (status != STEP_STATUS_OK)
         return status;
     if (is_look_up(cursor, plan) && cursor->entries != NULL) {
-        look_up(cursor, plan->ranges[0].least);
+        sql_cursor_look_up(cursor, plan->ranges[0].least);
         return status;
     }
     if (cursor->scan != NULL && plan->class_glob == NULL && !cursor->scan_has_class)

@@ -66,8 +66,8 @@ struct sql_groups {
 
 /* ---- keys ---- */
 
-static struct key key_of(const struct sql_groups *groups, const struct table_batch *batch,
-                         size_t row)
+static struct key sql_groups_key_of(const struct sql_groups *groups,
+                                    const struct table_batch *batch, size_t row)
 {
     struct key key = {{0}, 0};
     for (size_t i = 0; i < groups->key_count; i++) {
@@ -82,7 +82,7 @@ static struct key key_of(const struct sql_groups *groups, const struct table_bat
     return key;
 }
 
-static bool is_same(const struct key *a, const struct key *b)
+static bool sql_groups_is_same(const struct key *a, const struct key *b)
 {
     bool same = a->nulls == b->nulls;
     for (size_t i = 0; i < SQL_GROUP_KEYS_MOST; i++)
@@ -90,7 +90,7 @@ static bool is_same(const struct key *a, const struct key *b)
     return same;
 }
 
-static uint32_t hash_of(const struct key *key)
+static uint32_t sql_groups_hash_of(const struct key *key)
 {
     uint64_t hash = key->nulls;
     for (size_t i = 0; i < SQL_GROUP_KEYS_MOST; i++)
@@ -101,9 +101,9 @@ static uint32_t hash_of(const struct key *key)
 /* Returns the group of a key, adding it if necessary; NO_GROUP if out of memory. */
 static uint32_t find_group(struct sql_groups *groups, const struct key *key)
 {
-    uint32_t hash = hash_of(key), number;
+    uint32_t hash = sql_groups_hash_of(key), number;
     STEP_INDEX_EACH (&groups->index, hash, number)
-        if (is_same(&groups->groups[number].key, key))
+        if (sql_groups_is_same(&groups->groups[number].key, key))
             return number;
     number = (uint32_t) groups->count;
     if (groups->count == NO_GROUP - 1 ||
@@ -122,8 +122,8 @@ static bool group_rows(struct sql_groups *groups, const struct table_batch *batc
     struct key last = {{0}, 0};
     uint32_t group = NO_GROUP;
     for (size_t i = 0; i < batch->row_count; i++) {
-        struct key key = key_of(groups, batch, i);
-        if (group == NO_GROUP || !is_same(&key, &last))
+        struct key key = sql_groups_key_of(groups, batch, i);
+        if (group == NO_GROUP || !sql_groups_is_same(&key, &last))
             group = find_group(groups, &key);
         if (group == NO_GROUP)
             return false;
@@ -179,7 +179,7 @@ static size_t column_bytes(const struct table_vector *vector, size_t rows)
 }
 
 /* Allocates memory for a batch; beyond a limit, in an unnamed temporary file. */
-static bool make_room(struct sql_groups *groups, struct kept_batch *kept)
+static bool sql_groups_make_room(struct sql_groups *groups, struct kept_batch *kept)
 {
     static const size_t page_bytes = 4096;
     kept->is_mapped = groups->bytes + kept->bytes > BYTES_IN_MEMORY;
@@ -231,7 +231,8 @@ static void scatter(const struct sql_groups *groups, const struct table_vector *
     to->validity = validity;
 }
 
-static bool keep(struct sql_groups *groups, const struct table_batch *batch, size_t column_count)
+static bool sql_groups_keep(struct sql_groups *groups, const struct table_batch *batch,
+                            size_t column_count)
 {
     if (!STEP_MAKE_ROOM(groups->batches, groups->batch_capacity, groups->batch_count + 1))
         return false;
@@ -240,7 +241,7 @@ static bool keep(struct sql_groups *groups, const struct table_batch *batch, siz
     *kept = (struct kept_batch){.batch = {batch->row_count, vectors}};
     for (size_t i = 0; i < column_count; i++)
         kept->bytes += column_bytes(&batch->vectors[i], batch->row_count);
-    if (vectors == NULL || !make_room(groups, kept))
+    if (vectors == NULL || !sql_groups_make_room(groups, kept))
         return false;
     uint8_t *at = kept->memory;
     for (size_t i = 0; i < column_count; i++) {
@@ -262,15 +263,16 @@ static bool has_rows(struct sql_groups *groups, size_t rows)
     return groups->row_groups != NULL && groups->row_places != NULL;
 }
 
-static bool take(struct sql_groups *groups, const struct table_batch *batch, size_t column_count)
+static bool sql_groups_take(struct sql_groups *groups, const struct table_batch *batch,
+                            size_t column_count)
 {
     return has_rows(groups, batch->row_count) && group_rows(groups, batch) &&
-           place_rows(groups, batch->row_count) && keep(groups, batch, column_count);
+           place_rows(groups, batch->row_count) && sql_groups_keep(groups, batch, column_count);
 }
 
 /* ---- grouping ---- */
 
-static int compare(const void *a, const void *b, void *user)
+static int sql_groups_compare(const void *a, const void *b, void *user)
 {
     const struct sql_groups *groups = user;
     const struct key *x = &groups->groups[*(const uint32_t *) a].key;
@@ -288,7 +290,7 @@ static bool order_groups(struct sql_groups *groups)
     for (size_t i = 0; i < groups->count; i++)
         groups->order[i] = (uint32_t) i;
     if (groups->key_count == 1)
-        qsort_r(groups->order, groups->count, sizeof *groups->order, compare, groups);
+        qsort_r(groups->order, groups->count, sizeof *groups->order, sql_groups_compare, groups);
     groups->segment = NO_GROUP;
     return true;
 }
@@ -306,7 +308,7 @@ enum step_status sql_groups_create(struct table_scan *scan, const size_t *keys, 
     groups->key_count = key_count;
     enum step_status status = table_scan_next(scan, &batch, error);
     for (; status == STEP_STATUS_OK; status = table_scan_next(scan, &batch, error))
-        if (!take(groups, batch, column_count)) {
+        if (!sql_groups_take(groups, batch, column_count)) {
             status = no_memory(error);
             break;
         }

@@ -89,7 +89,7 @@ static struct sql_cursor *cursor_of(sqlite3_vtab_cursor *base)
     return (struct sql_cursor *) base;
 }
 
-static int code_of(enum step_status status)
+static int sql_module_code_of(enum step_status status)
 {
     return status == STEP_STATUS_NO_MEMORY ? SQLITE_NOMEM
            : status == STEP_STATUS_IO      ? SQLITE_IOERR
@@ -143,8 +143,8 @@ static int declare(sqlite3 *database, const struct table *table)
     return code;
 }
 
-static int make_table(sqlite3 *database, struct connection *connection, const char *path,
-                      const char *name, sqlite3_vtab **out, char **message)
+static int sql_module_make_table(sqlite3 *database, struct connection *connection, const char *path,
+                                 const char *name, sqlite3_vtab **out, char **message)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct open_trace *trace;
@@ -157,7 +157,7 @@ static int make_table(sqlite3 *database, struct connection *connection, const ch
     }
     if (status != STEP_STATUS_OK) {
         *message = message_of(&error);
-        return code_of(status);
+        return sql_module_code_of(status);
     }
     struct sql_table *table = sqlite3_malloc64(sizeof *table);
     int code = table != NULL ? declare(database, found) : SQLITE_NOMEM;
@@ -180,8 +180,9 @@ static int connect_table(sqlite3 *database, void *user, int argc, const char *co
     }
     char *path = unquoted(argv[3]);
     char *name = unquoted(argv[4]);
-    int code = path != NULL && name != NULL ? make_table(database, user, path, name, out, message)
-                                            : SQLITE_NOMEM;
+    int code = path != NULL && name != NULL
+                   ? sql_module_make_table(database, user, path, name, out, message)
+                   : SQLITE_NOMEM;
     sqlite3_free(path);
     sqlite3_free(name);
     return code;
@@ -232,7 +233,7 @@ static int answer(sqlite3_vtab_cursor *base, enum step_status status,
         return SQLITE_OK;
     sqlite3_free(base->pVtab->zErrMsg);
     base->pVtab->zErrMsg = message_of(error);
-    return code_of(status);
+    return sql_module_code_of(status);
 }
 
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int argc,

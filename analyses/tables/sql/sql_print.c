@@ -16,7 +16,7 @@
 
 enum { ROWS_MEASURED = 1000, WIDEST = 200 };
 
-static struct step_bytes text_of(sqlite3_stmt *statement, int column)
+static struct step_bytes sql_print_text_of(sqlite3_stmt *statement, int column)
 {
     const void *data = sqlite3_column_type(statement, column) == SQLITE_BLOB
                            ? sqlite3_column_blob(statement, column)
@@ -62,7 +62,7 @@ static char *shown(struct step_bytes text)
 }
 
 /* Returns the width of a text in UTF-8 characters. */
-static int width_of(const char *text)
+static int sql_print_width_of(const char *text)
 {
     int width = 0;
     for (; *text != '\0' && width < WIDEST; text++)
@@ -74,11 +74,11 @@ static bool read_cell(sqlite3_stmt *statement, int column, struct cell *cell)
 {
     int type = sqlite3_column_type(statement, column);
     cell->is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
-    cell->text = shown(text_of(statement, column));
+    cell->text = shown(sql_print_text_of(statement, column));
     return cell->text != NULL;
 }
 
-static bool add_row(struct table_print *print, sqlite3_stmt *statement, bool is_head)
+static bool sql_print_add_row(struct table_print *print, sqlite3_stmt *statement, bool is_head)
 {
     size_t columns = (size_t) print->columns;
     if (print->row_count == print->capacity) {
@@ -97,17 +97,17 @@ static bool add_row(struct table_print *print, sqlite3_stmt *statement, bool is_
             read_cell(statement, i, cell);
         if (cell->text == NULL)
             return false;
-        int width = width_of(cell->text);
+        int width = sql_print_width_of(cell->text);
         print->widths[i] = width > print->widths[i] ? width : print->widths[i];
     }
     print->row_count++;
     return true;
 }
 
-static void put_cell(const struct table_print *print, int column, const struct cell *cell,
-                     bool right)
+static void sql_print_put_cell(const struct table_print *print, int column, const struct cell *cell,
+                               bool right)
 {
-    int blanks = print->widths[column] - width_of(cell->text);
+    int blanks = print->widths[column] - sql_print_width_of(cell->text);
     const char *between = column > 0 ? "  " : "";
     bool is_last = column + 1 == print->columns;
     if (right)
@@ -126,19 +126,19 @@ static void put_measured(struct table_print *print)
             bool right = row == 0
                              ? print->row_count > 1 && print->cells[columns + (size_t) i].is_number
                              : cell->is_number;
-            put_cell(print, i, cell, right);
+            sql_print_put_cell(print, i, cell, right);
         }
         fputc('\n', print->out);
     }
 }
 
-static bool put_row(const struct table_print *print, sqlite3_stmt *statement)
+static bool sql_print_put_row(const struct table_print *print, sqlite3_stmt *statement)
 {
     for (int i = 0; i < print->columns; i++) {
         struct cell cell;
         if (!read_cell(statement, i, &cell))
             return false;
-        put_cell(print, i, &cell, cell.is_number);
+        sql_print_put_cell(print, i, &cell, cell.is_number);
         free(cell.text);
     }
     fputc('\n', print->out);
@@ -150,14 +150,14 @@ static int print_table(sqlite3_stmt *statement, FILE *out)
     struct table_print print = {.out = out, .columns = sqlite3_column_count(statement)};
     int code = SQLITE_NOMEM;
     print.widths = calloc((size_t) print.columns + 1, sizeof *print.widths);
-    bool good = print.widths != NULL && add_row(&print, statement, true);
+    bool good = print.widths != NULL && sql_print_add_row(&print, statement, true);
     while (good && print.row_count <= ROWS_MEASURED &&
            (code = next_row(statement, out)) == SQLITE_ROW)
-        good = add_row(&print, statement, false);
+        good = sql_print_add_row(&print, statement, false);
     if (good)
         put_measured(&print);
     while (good && code == SQLITE_ROW && (code = next_row(statement, out)) == SQLITE_ROW)
-        good = put_row(&print, statement);
+        good = sql_print_put_row(&print, statement);
     for (size_t i = 0; i < print.row_count * (size_t) print.columns; i++)
         free(print.cells[i].text);
     free(print.cells);
@@ -179,7 +179,7 @@ static int print_csv(sqlite3_stmt *statement, FILE *out)
     while ((code = next_row(statement, out)) == SQLITE_ROW) {
         for (int i = 0; i < columns; i++) {
             fputs(i > 0 ? "," : "", out);
-            csv_put_shown_bare(text_of(statement, i), out);
+            csv_put_shown_bare(sql_print_text_of(statement, i), out);
         }
         fputs("\n", out);
     }
@@ -188,7 +188,7 @@ static int print_csv(sqlite3_stmt *statement, FILE *out)
 
 /* ---- JSON ---- */
 
-static void put_json(sqlite3_stmt *statement, int column, struct json_output *json)
+static void sql_print_put_json(sqlite3_stmt *statement, int column, struct json_output *json)
 {
     const char *name = sqlite3_column_name(statement, column);
     switch (sqlite3_column_type(statement, column)) {
@@ -206,14 +206,14 @@ static void put_json(sqlite3_stmt *statement, int column, struct json_output *js
         json_literal(json, name, (const char *) sqlite3_column_text(statement, column));
         break;
     case SQLITE_BLOB:
-        json_hex(json, name, text_of(statement, column));
+        json_hex(json, name, sql_print_text_of(statement, column));
         break;
     default:
-        json_bytes(json, name, text_of(statement, column));
+        json_bytes(json, name, sql_print_text_of(statement, column));
     }
 }
 
-static int print_json(sqlite3_stmt *statement, FILE *out)
+static int sql_print_json(sqlite3_stmt *statement, FILE *out)
 {
     struct json_output json;
     int columns = sqlite3_column_count(statement);
@@ -227,7 +227,7 @@ static int print_json(sqlite3_stmt *statement, FILE *out)
         json.is_compact = true;
         json_begin_object(&json, NULL);
         for (int i = 0; i < columns; i++)
-            put_json(statement, i, &json);
+            sql_print_put_json(statement, i, &json);
         json_end_object(&json);
     }
     fputs("\n]\n", out);
@@ -239,6 +239,6 @@ int sql_print(sqlite3_stmt *statement, enum sql_format format, FILE *out)
     if (sqlite3_column_count(statement) == 0)
         return sqlite3_step(statement);
     return format == SQL_AS_CSV    ? print_csv(statement, out)
-           : format == SQL_AS_JSON ? print_json(statement, out)
+           : format == SQL_AS_JSON ? sql_print_json(statement, out)
                                    : print_table(statement, out);
 }

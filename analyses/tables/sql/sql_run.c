@@ -81,7 +81,7 @@ struct named_traces {
     size_t count;
 };
 
-static enum step_status report(const char *text)
+static enum step_status sql_run_report(const char *text)
 {
     report_line("%s", text);
     return STEP_STATUS_INVALID;
@@ -111,7 +111,7 @@ static void name_trace(const char *path, char *out)
         strcpy(out, "trace");
 }
 
-static void read_trace(const char *text, struct named_trace *out)
+static void sql_run_read_trace(const char *text, struct named_trace *out)
 {
     const char *equals = strchr(text, '=');
     const char *slash = strchr(text, '/');
@@ -210,18 +210,19 @@ static enum step_status add_trace(sqlite3 *database, struct named_trace *trace, 
 static enum step_status report_fault(sqlite3 *database, const struct sql_run *run, const char *text)
 {
     if (sqlite3_errcode(database) == SQLITE_AUTH)
-        return report("not authorized: statements can read traces, but no other files or settings");
+        return sql_run_report(
+            "not authorized: statements can read traces, but no other files or settings");
     struct named_trace trace;
     struct tables *tables;
     char hint[600] = "";
-    read_trace(run->traces[0], &trace);
+    sql_run_read_trace(run->traces[0], &trace);
     if (tables_open(trace.path, &tables, NULL) == STEP_STATUS_OK) {
         sql_names_hint(tables, sqlite3_errmsg(database), text, hint, sizeof hint);
         tables_close(tables);
     }
     if (hint[0] == '\0')
         return report_sqlite_error(database);
-    return report(hint);
+    return sql_run_report(hint);
 }
 
 static enum step_status result_of(int code, sqlite3 *database)
@@ -253,7 +254,7 @@ static enum step_status run_statements(sqlite3 *database, const struct sql_run *
         if (status != STEP_STATUS_OK)
             return status;
     }
-    return any ? STEP_STATUS_OK : report("there is no statement");
+    return any ? STEP_STATUS_OK : sql_run_report("there is no statement");
 }
 
 /* Reports the damage of the traces, as far as they were read. */
@@ -393,7 +394,7 @@ enum step_status sql_run(const struct sql_run *run)
         return STEP_STATUS_NO_MEMORY;
     enum step_status status = open_database(&database);
     for (size_t i = 0; i < run->trace_count && status == STEP_STATUS_OK; i++) {
-        read_trace(run->traces[i], &traces.items[i]);
+        sql_run_read_trace(run->traces[i], &traces.items[i]);
         status = add_trace(database, &traces.items[i], i == 0);
     }
     if (status == STEP_STATUS_OK) {

@@ -66,7 +66,7 @@ static void put_length(struct byte_output *out, size_t length)
 }
 
 /* A zero ends the text; a zero inside is encoded as C0 80, as in class files. */
-static void put_text(struct byte_output *out, const uint8_t *text, size_t length)
+static void ctf_export_put_text(struct byte_output *out, const uint8_t *text, size_t length)
 {
     for (const uint8_t *zero; length > 0 && (zero = memchr(text, 0, length)) != NULL;
          text = zero + 1) {
@@ -78,20 +78,20 @@ static void put_text(struct byte_output *out, const uint8_t *text, size_t length
     bytes_put_little(out, 0, 1);
 }
 
-static void put_json(struct exporting *exporting, const struct step_field *field,
-                     const uint64_t *slots)
+static void ctf_export_put_json(struct exporting *exporting, const struct step_field *field,
+                                const uint64_t *slots)
 {
     struct byte_output *out = &exporting->stream.body;
     rewind(exporting->json.file);
     record_values_put(&exporting->json, field, 0, slots, false);
     if (fflush(exporting->json.file) == 0)
-        put_text(out, (const uint8_t *) exporting->text, exporting->text_length);
+        ctf_export_put_text(out, (const uint8_t *) exporting->text, exporting->text_length);
     else
         out->failed = true;
 }
 
-static void put_value(struct exporting *exporting, const struct step_field *field, uint32_t depth,
-                      const uint64_t *slots)
+static void ctf_export_put_value(struct exporting *exporting, const struct step_field *field,
+                                 uint32_t depth, const uint64_t *slots)
 {
     const struct step_definition *definition = exporting->types.definition;
     struct byte_output *out = &exporting->stream.body;
@@ -101,7 +101,7 @@ static void put_value(struct exporting *exporting, const struct step_field *fiel
         size_t step = in_place ? step_record_slot_count(definition, field->record) : 1;
         put_length(out, array->count);
         for (size_t i = 0; i < array->count && !out->failed; i++)
-            put_value(exporting, field, depth + 1, array->slots + i * step);
+            ctf_export_put_value(exporting, field, depth + 1, array->slots + i * step);
     } else if (field->kind == STEP_TYPE_INT || step_field_is_identifier(field)) {
         bytes_put_little(out, *slots, 8);
     } else if (step_field_is_variant(field)) {
@@ -115,7 +115,7 @@ static void put_value(struct exporting *exporting, const struct step_field *fiel
     } else {
         const struct step_bytes *bytes = step_slot_bytes(*slots);
         if (field->kind == STEP_TYPE_STRING) {
-            put_text(out, bytes->data, bytes->length);
+            ctf_export_put_text(out, bytes->data, bytes->length);
         } else {
             put_length(out, bytes->length);
             bytes_put(out, bytes->data, bytes->length);
@@ -130,9 +130,9 @@ static void put_record_fields(struct exporting *exporting, uint32_t record, cons
     for (size_t i = 0; i < type->field_count; i++) {
         const struct step_field *field = &type->fields[i];
         if (exporting->types.as_text[record][i] != 0)
-            put_json(exporting, field, slots);
+            ctf_export_put_json(exporting, field, slots);
         else
-            put_value(exporting, field, 0, slots);
+            ctf_export_put_value(exporting, field, 0, slots);
         slots +=
             step_field_is_nested(field) ? step_record_slot_count(definition, field->record) : 1;
     }
@@ -142,7 +142,7 @@ static void put_record_fields(struct exporting *exporting, uint32_t record, cons
 
 /* Begins an event, whose fields are then appended to `stream->body`.  A time before the previous
  * one is replaced by it. */
-static void begin_event(struct ctf_stream *stream, uint32_t id, uint64_t time)
+static void ctf_export_begin_event(struct ctf_stream *stream, uint32_t id, uint64_t time)
 {
     if (time > stream->last)
         stream->last = time;
@@ -173,8 +173,9 @@ static void make_head(struct ctf_stream *stream)
     bytes_put_little(head, stream->lost_count, 8);
 }
 
-static enum step_status write_bytes(struct ctf_stream *stream, const struct byte_output *bytes,
-                                    struct step_error *error)
+static enum step_status ctf_export_write_bytes(struct ctf_stream *stream,
+                                               const struct byte_output *bytes,
+                                               struct step_error *error)
 {
     return bytes->failed
                ? no_memory(error)
@@ -189,9 +190,9 @@ static enum step_status put_packet(struct ctf_stream *stream, size_t at_least,
     if (!stream->body.failed && (!is_needed || stream->body.bytes.length < at_least))
         return STEP_STATUS_OK;
     make_head(stream);
-    enum step_status status = write_bytes(stream, &stream->head, error);
+    enum step_status status = ctf_export_write_bytes(stream, &stream->head, error);
     if (status == STEP_STATUS_OK)
-        status = write_bytes(stream, &stream->body, error);
+        status = ctf_export_write_bytes(stream, &stream->body, error);
     stream->reported_count = stream->lost_count;
     bytes_clear(&stream->body);
     stream->event_count = 0;
@@ -219,7 +220,7 @@ static bool begins_as_ours(int directory, const char *name)
 }
 
 /* Recognises the files of an earlier export by its metadata. */
-static bool is_own(int directory, const char *name)
+static bool ctf_export_is_own(int directory, const char *name)
 {
     if (strcmp(name, "metadata") != 0 && strcmp(name, "dictionaries") != 0 &&
         strncmp(name, "stream-", 7) != 0)
@@ -233,7 +234,8 @@ static bool print_metadata(const void *user, FILE *out)
     return ctf_metadata_put(out, &exporting->types, exporting->reader, &exporting->clock);
 }
 
-static enum step_status put_metadata(struct exporting *exporting, struct step_error *error)
+static enum step_status ctf_export_put_metadata(struct exporting *exporting,
+                                                struct step_error *error)
 {
     struct output_file file;
     const struct output_directory *directory = &exporting->directory;
@@ -268,20 +270,21 @@ static uint64_t cycles_of(const struct ctf_clock *clock, uint64_t ticks)
     return is_too_late || cycles > clock->most ? clock->most : cycles;
 }
 
-static enum step_status put_fields(struct exporting *exporting, uint32_t record,
-                                   const uint64_t *slots, struct step_error *error)
+static enum step_status ctf_export_put_fields(struct exporting *exporting, uint32_t record,
+                                              const uint64_t *slots, struct step_error *error)
 {
     put_record_fields(exporting, record, slots);
     return put_packet(&exporting->stream, PACKET_BYTES, error);
 }
 
-static enum step_status put_record(struct exporting *exporting, const struct step_record_view *view,
-                                   struct step_error *error)
+static enum step_status ctf_export_put_record(struct exporting *exporting,
+                                              const struct step_record_view *view,
+                                              struct step_error *error)
 {
     size_t slot = exporting->time_slots[view->record];
     uint64_t ticks = slot != STEP_NO_PROPERTY_SLOT ? view->slots[slot] : 0;
-    begin_event(&exporting->stream, view->record, cycles_of(&exporting->clock, ticks));
-    return put_fields(exporting, view->record, view->slots, error);
+    ctf_export_begin_event(&exporting->stream, view->record, cycles_of(&exporting->clock, ticks));
+    return ctf_export_put_fields(exporting, view->record, view->slots, error);
 }
 
 /* Returns the first time in the trace.  Dictionaries have no time and are written with this one. */
@@ -306,9 +309,9 @@ static enum step_status put_dictionary(struct exporting *exporting, uint32_t rec
         const uint64_t *slots = step_reader_dictionary_entry(reader, record, id);
         if (slots == NULL)
             continue;
-        begin_event(&exporting->stream, record, time);
+        ctf_export_begin_event(&exporting->stream, record, time);
         bytes_put_little(&exporting->stream.body, id, 8);
-        status = put_fields(exporting, record, slots, error);
+        status = ctf_export_put_fields(exporting, record, slots, error);
     }
     return status;
 }
@@ -325,8 +328,8 @@ static enum step_status put_dictionaries(struct exporting *exporting, struct ste
 }
 
 /* A block that cannot be decoded counts as lost events. */
-static enum step_status put_block(struct exporting *exporting, size_t number,
-                                  struct step_block **block, struct step_error *error)
+static enum step_status ctf_export_put_block(struct exporting *exporting, size_t number,
+                                             struct step_block **block, struct step_error *error)
 {
     struct step_selection *selection = record_filter_selection(exporting->filter);
     struct step_record_view view, taken;
@@ -340,7 +343,7 @@ static enum step_status put_block(struct exporting *exporting, size_t number,
     while (status == STEP_STATUS_OK && step_block_next(*block, &view) == STEP_STATUS_OK)
         if (step_selection_view(selection, &view, &taken) &&
             record_filter_takes(exporting->filter, &taken))
-            status = put_record(exporting, &taken, error);
+            status = ctf_export_put_record(exporting, &taken, error);
     return status == STEP_STATUS_OK ? put_packet(&exporting->stream, 0, error) : status;
 }
 
@@ -355,7 +358,7 @@ static enum step_status put_stream(struct exporting *exporting, size_t *at,
     enum step_status status = open_stream(exporting, name, CTF_STREAM_OF_RECORDS, number, error);
     while (status == STEP_STATUS_OK && *at < step_reader_block_count(reader) &&
            step_reader_block_info(reader, exporting->blocks[*at])->stream == number)
-        status = put_block(exporting, exporting->blocks[(*at)++], block, error);
+        status = ctf_export_put_block(exporting, exporting->blocks[(*at)++], block, error);
     return status == STEP_STATUS_OK ? close_stream(&exporting->stream, error) : status;
 }
 
@@ -376,7 +379,7 @@ static enum step_status put_streams(struct exporting *exporting, struct step_err
 
 /* ---- the export ---- */
 
-static enum step_status prepare(struct exporting *exporting, struct step_error *error)
+static enum step_status ctf_export_prepare(struct exporting *exporting, struct step_error *error)
 {
     const struct step_definition *definition = step_reader_borrow_definition(exporting->reader);
     ctf_clock_init(&exporting->clock, exporting->reader);
@@ -394,9 +397,10 @@ static enum step_status prepare(struct exporting *exporting, struct step_error *
 static enum step_status write_trace(struct exporting *exporting, const char *output,
                                     struct step_error *error)
 {
-    enum step_status status = output_directory_open(&exporting->directory, output, is_own, error);
+    enum step_status status =
+        output_directory_open(&exporting->directory, output, ctf_export_is_own, error);
     if (status == STEP_STATUS_OK)
-        status = put_metadata(exporting, error);
+        status = ctf_export_put_metadata(exporting, error);
     if (status == STEP_STATUS_OK)
         status = put_dictionaries(exporting, error);
     if (status == STEP_STATUS_OK)
@@ -406,7 +410,7 @@ static enum step_status write_trace(struct exporting *exporting, const char *out
     return status;
 }
 
-static void release(struct exporting *exporting)
+static void ctf_export_release(struct exporting *exporting)
 {
     output_file_abort(&exporting->stream.file);
     bytes_reset(&exporting->stream.body);
@@ -431,10 +435,10 @@ static enum step_status write_ctf(const struct format_job *job)
     if (status == STEP_STATUS_OK)
         status = record_filter_create(exporting.reader, &selected, &exporting.filter, &error);
     if (status == STEP_STATUS_OK)
-        status = prepare(&exporting, &error);
+        status = ctf_export_prepare(&exporting, &error);
     if (status == STEP_STATUS_OK)
         status = write_trace(&exporting, job->output, &error);
-    release(&exporting);
+    ctf_export_release(&exporting);
     return stepfile_close(exporting.reader, &exporting.seekable, job->input, status, &error);
 }
 

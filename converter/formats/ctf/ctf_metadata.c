@@ -98,7 +98,7 @@ static void go_into(struct descent *descent, uint32_t record)
 }
 
 /* One step of the search: into a record, on to the next field, or out. */
-static void advance(struct descent *descent)
+static void ctf_metadata_advance(struct descent *descent)
 {
     struct ctf_types *types = descent->types;
     struct step_down *at = &descent->path[descent->depth - 1];
@@ -132,7 +132,7 @@ static bool make_order(struct ctf_types *types)
             continue;
         go_into(&descent, i);
         while (descent.depth > 0)
-            advance(&descent);
+            ctf_metadata_advance(&descent);
     }
     free(descent.colours);
     free(descent.path);
@@ -172,7 +172,8 @@ enum { PROPERTIES_MOST = 256 };
 
 /* ---- clock ---- */
 
-static uint64_t number_of(const struct step_reader *reader, const char *key, uint64_t missing)
+static uint64_t ctf_metadata_number_of(const struct step_reader *reader, const char *key,
+                                       uint64_t missing)
 {
     uint64_t number = trace_number(step_reader_property(reader, key), 0);
     return number != 0 ? number : missing;
@@ -182,7 +183,7 @@ void ctf_clock_init(struct ctf_clock *clock, const struct step_reader *reader)
 {
     const struct step_definition *definition = step_reader_borrow_definition(reader);
     uint64_t resolution_ns = trace_resolution_ns(reader);
-    uint64_t start_ns = number_of(reader, "start-time-ns", 0);
+    uint64_t start_ns = ctf_metadata_number_of(reader, "start-time-ns", 0);
     if (start_ns > INT64_MAX / 2)
         start_ns = 0;
     bool is_part = resolution_ns <= NS_PER_S && NS_PER_S % resolution_ns == 0;
@@ -320,7 +321,8 @@ static bool put_length(FILE *out, const struct step_record *type, const struct s
     return true;
 }
 
-static bool put_field(FILE *out, const struct ctf_types *types, uint32_t record, size_t i)
+static bool ctf_metadata_put_field(FILE *out, const struct ctf_types *types, uint32_t record,
+                                   size_t i)
 {
     const struct step_record *type = &types->definition->records[record];
     const struct step_field *field = &type->fields[i];
@@ -363,7 +365,8 @@ static void put_any(FILE *out, const struct ctf_types *types, uint32_t base)
 }
 
 /* Writes the types of a record's fields before the record.  Returns false if memory runs out. */
-static bool put_record(FILE *out, const struct ctf_types *types, uint32_t record, uint8_t *is_there)
+static bool ctf_metadata_put_record(FILE *out, const struct ctf_types *types, uint32_t record,
+                                    uint8_t *is_there)
 {
     const struct step_record *type = &types->definition->records[record];
     bool ok = true;
@@ -377,18 +380,18 @@ static bool put_record(FILE *out, const struct ctf_types *types, uint32_t record
     }
     fprintf(out, "struct record_%u { /* %s */\n", (unsigned) record, type->name);
     for (size_t i = 0; ok && i < type->field_count; i++)
-        ok = put_field(out, types, record, i);
+        ok = ctf_metadata_put_field(out, types, record, i);
     fputs("};\n", out);
     return ok;
 }
 
-static bool put_records(FILE *out, const struct ctf_types *types)
+static bool ctf_metadata_put_records(FILE *out, const struct ctf_types *types)
 {
     uint8_t *is_there =
         calloc(types->definition->record_count + 1, 1); /* by record: struct any_N was written */
     bool ok = is_there != NULL;
     for (size_t i = 0; ok && i < types->order_count; i++)
-        ok = put_record(out, types, types->order[i], is_there);
+        ok = ctf_metadata_put_record(out, types, types->order[i], is_there);
     free(is_there);
     return ok;
 }
@@ -426,8 +429,8 @@ static void put_stream(FILE *out, enum ctf_stream_class number, const struct ctf
     fputs("};\n", out);
 }
 
-static void put_events(FILE *out, const struct step_definition *definition,
-                       enum ctf_stream_class stream)
+static void ctf_metadata_put_events(FILE *out, const struct step_definition *definition,
+                                    enum ctf_stream_class stream)
 {
     for (uint32_t i = 0; i < definition->record_count; i++)
         fprintf(out,
@@ -442,12 +445,12 @@ bool ctf_metadata_put(FILE *out, const struct ctf_types *types, const struct ste
     put_plain_types(out);
     put_trace_and_clock(out, clock);
     put_environment(out, reader);
-    if (!put_records(out, types))
+    if (!ctf_metadata_put_records(out, types))
         return false;
     for (enum ctf_stream_class i = 0; i < CTF_STREAM_CLASSES; i++) {
         fputc('\n', out);
         put_stream(out, i, clock);
-        put_events(out, types->definition, i);
+        ctf_metadata_put_events(out, types->definition, i);
     }
     return true;
 }

@@ -16,8 +16,8 @@ struct hatf_sink {
 };
 
 /* Writes the comment at the start of StepTrace's files, unless the trace already has it. */
-static enum step_status begin(struct hatf_sink *sink, const struct hatf_record *first,
-                              struct step_error *error)
+static enum step_status hatf_sink_begin(struct hatf_sink *sink, const struct hatf_record *first,
+                                        struct step_error *error)
 {
     const size_t length = sizeof COMMENT_START - 1;
     const struct hatf_record comment = {.tag = HATF_COMMENT,
@@ -29,32 +29,32 @@ static enum step_status begin(struct hatf_sink *sink, const struct hatf_record *
     return hatf_encoder_put(sink->encoder, &comment, error);
 }
 
-static enum step_status put(struct trace_sink *base, const struct hatf_record *record,
-                            struct step_error *error)
+static enum step_status hatf_sink_put(struct trace_sink *base, const struct hatf_record *record,
+                                      struct step_error *error)
 {
     struct hatf_sink *sink = (struct hatf_sink *) base;
-    enum step_status status = sink->begun ? STEP_STATUS_OK : begin(sink, record, error);
+    enum step_status status = sink->begun ? STEP_STATUS_OK : hatf_sink_begin(sink, record, error);
     return status == STEP_STATUS_OK ? hatf_encoder_put(sink->encoder, record, error) : status;
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status hatf_sink_close(struct trace_sink *base, struct step_error *error)
 {
     struct hatf_sink *sink = (struct hatf_sink *) base;
-    enum step_status status = sink->begun ? STEP_STATUS_OK : begin(sink, NULL, error);
+    enum step_status status = sink->begun ? STEP_STATUS_OK : hatf_sink_begin(sink, NULL, error);
     if (status == STEP_STATUS_OK)
         status = hatf_encoder_flush(sink->encoder, error);
     return status == STEP_STATUS_OK ? hatf_writer_close(sink->writer, error) : status;
 }
 
-static void reset(struct trace_sink *base)
+static void hatf_sink_reset(struct trace_sink *base)
 {
     struct hatf_sink *sink = (struct hatf_sink *) base;
     hatf_encoder_destroy(sink->encoder);
     hatf_writer_destroy(sink->writer);
 }
 
-static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
-                                  struct step_error *error)
+static enum step_status hatf_sink_open(struct trace_sink *base, const struct format_output *to,
+                                       struct step_error *error)
 {
     struct hatf_sink *sink = (struct hatf_sink *) base;
     const struct hatf_options *options = format_settings_get(to->settings, &hatf_options);
@@ -86,8 +86,8 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
 
 const struct trace_sink_operations hatf_sink_operations = {
     .size_bytes = sizeof(struct hatf_sink),
-    .open = open_sink,
-    .put_alloc = put,
-    .close = close_sink,
-    .reset = reset,
+    .open = hatf_sink_open,
+    .put_alloc = hatf_sink_put,
+    .close = hatf_sink_close,
+    .reset = hatf_sink_reset,
 };

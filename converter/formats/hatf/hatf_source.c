@@ -19,8 +19,8 @@ struct hatf_alloc_source {
     bool gives_metadata;
 };
 
-static enum step_status next(struct alloc_source *base, struct hatf_record *record,
-                             struct step_error *error)
+static enum step_status hatf_source_next(struct alloc_source *base, struct hatf_record *record,
+                                         struct step_error *error)
 {
     struct hatf_alloc_source *source = (struct hatf_alloc_source *) base;
     enum step_status status;
@@ -37,14 +37,14 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
     }
 }
 
-static double progress(struct alloc_source *base)
+static double hatf_source_progress(struct alloc_source *base)
 {
     const struct hatf_alloc_source *source = (const struct hatf_alloc_source *) base;
     return source->text != NULL ? hatf_text_reader_progress(source->text)
                                 : hatf_reader_progress(source->binary);
 }
 
-static void destroy(struct alloc_source *base)
+static void hatf_source_destroy(struct alloc_source *base)
 {
     struct hatf_alloc_source *source = (struct hatf_alloc_source *) base;
     hatf_reader_destroy(source->binary);
@@ -54,9 +54,9 @@ static void destroy(struct alloc_source *base)
 }
 
 static const struct alloc_source_operations operations = {
-    .next = next,
-    .progress = progress,
-    .destroy = destroy,
+    .next = hatf_source_next,
+    .progress = hatf_source_progress,
+    .destroy = hatf_source_destroy,
 };
 
 static struct hatf_alloc_source *new_source(const char *path, bool is_text,
@@ -90,7 +90,7 @@ enum step_status hatf_source_create(const char *path, const struct event_selecti
     if (status == STEP_STATUS_OK)
         out->allocs = &source->base;
     else
-        destroy(&source->base);
+        hatf_source_destroy(&source->base);
     return status;
 }
 
@@ -138,6 +138,6 @@ enum step_status hatf_stream_create(const struct standard_input *start,
     if (status == STEP_STATUS_OK)
         out->allocs = &source->base;
     else
-        destroy(&source->base);
+        hatf_source_destroy(&source->base);
     return status;
 }

@@ -48,7 +48,7 @@ static size_t format_line(struct line_sink *sink, const struct hatf_record *reco
 enum { OWN_ALLOC = 1, OWN_FREE = 2 };
 
 /* Records that belong to a realloc itself must not be passed to memory_replay. */
-static bool is_own(struct line_sink *sink, const struct hatf_record *record)
+static bool hatf_text_is_own(struct line_sink *sink, const struct hatf_record *record)
 {
     const struct hatf_record *last = &sink->last_realloc;
     if (sink->own_records == 0 || record->thread != last->thread)
@@ -85,12 +85,12 @@ static size_t format_replay(struct line_sink *sink, const struct hatf_record *re
     int length = 0;
     switch (record->tag) {
     case HATF_ALLOC:
-        if (!is_own(sink, record))
+        if (!hatf_text_is_own(sink, record))
             length = sprintf(out, "%" PRIu64 ": malloc 0x%" PRIx64 " %" PRIu64 "\n", record->thread,
                              record->address, record->size);
         break;
     case HATF_FREE:
-        if (!is_own(sink, record))
+        if (!hatf_text_is_own(sink, record))
             length =
                 sprintf(out, "%" PRIu64 ": free 0x%" PRIx64 "\n", record->thread, record->address);
         break;
@@ -111,8 +111,8 @@ static size_t format_replay(struct line_sink *sink, const struct hatf_record *re
 
 /* ---- both ---- */
 
-static enum step_status put(struct trace_sink *base, const struct hatf_record *record,
-                            struct step_error *error)
+static enum step_status hatf_text_put(struct trace_sink *base, const struct hatf_record *record,
+                                      struct step_error *error)
 {
     struct line_sink *sink = (struct line_sink *) base;
     (void) error;
@@ -120,8 +120,8 @@ static enum step_status put(struct trace_sink *base, const struct hatf_record *r
     return STEP_STATUS_OK;
 }
 
-static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
-                                  struct step_error *error)
+static enum step_status hatf_text_open(struct trace_sink *base, const struct format_output *to,
+                                       struct step_error *error)
 {
     struct line_sink *sink = (struct line_sink *) base;
     (void) error;
@@ -132,6 +132,6 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
 const struct trace_sink_operations hatf_text_sink_operations = {
     .size_bytes = sizeof(struct line_sink),
     .prints = true,
-    .open = open_sink,
-    .put_alloc = put,
+    .open = hatf_text_open,
+    .put_alloc = hatf_text_put,
 };

@@ -15,7 +15,7 @@ struct simple_sink {
 };
 
 /* Copies the fields for which the format has room. */
-static void take_fields(const struct hatf_record *record, uint64_t *fields)
+static void simple_binary_take_fields(const struct hatf_record *record, uint64_t *fields)
 {
     fields[0] = record->tag;
     fields[1] = record->size;
@@ -27,8 +27,8 @@ static void take_fields(const struct hatf_record *record, uint64_t *fields)
     fields[2] = record->thread;
 }
 
-static enum step_status refuse(const struct simple_sink *sink, uint64_t value,
-                               struct step_error *error)
+static enum step_status simple_binary_refuse(const struct simple_sink *sink, uint64_t value,
+                                             struct step_error *error)
 {
     return step_error_set(error, STEP_STATUS_LIMIT, sink->base.file->path, STEP_NO_OFFSET,
                           "record %" PRIu64 ": %" PRIu64
@@ -36,8 +36,8 @@ static enum step_status refuse(const struct simple_sink *sink, uint64_t value,
                           sink->record_count, value);
 }
 
-static enum step_status put(struct trace_sink *base, const struct hatf_record *record,
-                            struct step_error *error)
+static enum step_status simple_binary_put(struct trace_sink *base, const struct hatf_record *record,
+                                          struct step_error *error)
 {
     struct simple_sink *sink = (struct simple_sink *) base;
     uint64_t fields[FIELDS];
@@ -46,10 +46,10 @@ static enum step_status put(struct trace_sink *base, const struct hatf_record *r
     if (record->tag == HATF_COMMENT || record->tag == HATF_METADATA)
         return STEP_STATUS_OK;
     sink->record_count++;
-    take_fields(record, fields);
+    simple_binary_take_fields(record, fields);
     for (unsigned i = 0; i < FIELDS; i++) {
         if (sink->field_bytes == 4 && fields[i] > UINT32_MAX)
-            return refuse(sink, fields[i], error);
+            return simple_binary_refuse(sink, fields[i], error);
         for (size_t byte = sink->field_bytes; byte-- > 0;)
             bytes[used++] = (uint8_t) (fields[i] >> 8 * byte);
     }
@@ -57,8 +57,8 @@ static enum step_status put(struct trace_sink *base, const struct hatf_record *r
     return STEP_STATUS_OK;
 }
 
-static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
-                                  struct step_error *error)
+static enum step_status simple_binary_open(struct trace_sink *base, const struct format_output *to,
+                                           struct step_error *error)
 {
     struct simple_sink *sink = (struct simple_sink *) base;
     const unsigned *width = format_settings_get(to->settings, &simple_binary_options);
@@ -70,6 +70,6 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
 const struct trace_sink_operations simple_binary_sink_operations = {
     .size_bytes = sizeof(struct simple_sink),
     .prints = true,
-    .open = open_sink,
-    .put_alloc = put,
+    .open = simple_binary_open,
+    .put_alloc = simple_binary_put,
 };

@@ -91,7 +91,7 @@ static void heaptrack_stacks_reset(struct heaptrack_stacks *stacks)
 /* ---- texts ---- */
 
 /* Returns the number of a text; writes it at its first use.  Returns 0 if memory runs out. */
-static uint32_t text_of(struct heaptrack_stacks *stacks, struct step_bytes text)
+static uint32_t heaptrack_text_of(struct heaptrack_stacks *stacks, struct step_bytes text)
 {
     bool is_new;
     uint32_t number = name_index_put(&stacks->texts, 0, text, &is_new);
@@ -100,7 +100,7 @@ static uint32_t text_of(struct heaptrack_stacks *stacks, struct step_bytes text)
     return number;
 }
 
-static struct step_bytes cut(struct step_bytes text, size_t from, size_t to)
+static struct step_bytes heaptrack_cut(struct step_bytes text, size_t from, size_t to)
 {
     return (struct step_bytes){text.data + from, to - from};
 }
@@ -147,7 +147,7 @@ struct frame {
     uint32_t module, function, file, line; /* the first three are texts; 0: none */
 };
 
-static uint32_t put_frame(struct heaptrack_stacks *stacks, const struct frame *frame)
+static uint32_t heaptrack_put_frame(struct heaptrack_stacks *stacks, const struct frame *frame)
 {
     const uint64_t numbers[] = {++stacks->frame_count, frame->module, frame->function, frame->file,
                                 frame->line};
@@ -160,7 +160,7 @@ static uint32_t put_frame(struct heaptrack_stacks *stacks, const struct frame *f
 static bool java_frame(struct heaptrack_stacks *stacks, const struct heap_site *place,
                        const struct trace_method *method, struct frame *frame)
 {
-    frame->module = text_of(stacks, step_text("java"));
+    frame->module = heaptrack_text_of(stacks, step_text("java"));
     frame->function = java_function(stacks, place->method_id, method);
     char path[FRAME_TEXT];
     struct step_bytes file = trace_class_of(stacks->sites->names, method->class_id)->name;
@@ -172,7 +172,7 @@ static bool java_frame(struct heaptrack_stacks *stacks, const struct heap_site *
     }
     frame->line = (uint32_t) at.line;
     if (place->line != 0)
-        frame->file = text_of(stacks, file);
+        frame->file = heaptrack_text_of(stacks, file);
     return frame->module != 0 && frame->function != 0 && (frame->file != 0 || place->line == 0);
 }
 
@@ -186,10 +186,10 @@ static bool native_frame(struct heaptrack_stacks *stacks, const struct heap_site
     size_t offset = offset_at(name);
     bool has_file = file < name.length;
     if (offset != 0)
-        frame->module = text_of(stacks, cut(name, 0, offset));
-    frame->function = text_of(stacks, has_file ? cut(name, 0, file - 1) : name);
+        frame->module = heaptrack_text_of(stacks, heaptrack_cut(name, 0, offset));
+    frame->function = heaptrack_text_of(stacks, has_file ? heaptrack_cut(name, 0, file - 1) : name);
     if (has_file) {
-        frame->file = text_of(stacks, cut(name, file, name.length));
+        frame->file = heaptrack_text_of(stacks, heaptrack_cut(name, file, name.length));
         frame->line = place->line;
     }
     return frame->function != 0 && (frame->module != 0 || offset == 0) &&
@@ -197,7 +197,7 @@ static bool native_frame(struct heaptrack_stacks *stacks, const struct heap_site
 }
 
 /* Returns the frame of a site, independent of its callers, or 0 if memory runs out. */
-static uint32_t frame_of(struct heaptrack_stacks *stacks, const struct heap_site *site)
+static uint32_t heaptrack_frame_of(struct heaptrack_stacks *stacks, const struct heap_site *site)
 {
     struct frame frame = {0};
     uint32_t number = heap_sites_put_place(&stacks->places, site);
@@ -209,7 +209,7 @@ static uint32_t frame_of(struct heaptrack_stacks *stacks, const struct heap_site
     const struct trace_method *method = trace_method_of(stacks->sites->names, site->method_id);
     bool ok = method->class_id == 0 ? native_frame(stacks, site, method, &frame)
                                     : java_frame(stacks, site, method, &frame);
-    return ok ? *known = put_frame(stacks, &frame) : 0;
+    return ok ? *known = heaptrack_put_frame(stacks, &frame) : 0;
 }
 
 static uint32_t frame_of_class(struct heaptrack_stacks *stacks, uint32_t class_id)
@@ -218,15 +218,17 @@ static uint32_t frame_of_class(struct heaptrack_stacks *stacks, uint32_t class_i
     if (known == NULL || *known != 0)
         return known != NULL ? *known : 0;
     const struct frame frame = {
-        .module = text_of(stacks, step_text("class")),
-        .function = text_of(stacks, trace_class_of(stacks->sites->names, class_id)->name),
+        .module = heaptrack_text_of(stacks, step_text("class")),
+        .function = heaptrack_text_of(stacks, trace_class_of(stacks->sites->names, class_id)->name),
     };
-    return frame.module != 0 && frame.function != 0 ? *known = put_frame(stacks, &frame) : 0;
+    return frame.module != 0 && frame.function != 0 ? *known = heaptrack_put_frame(stacks, &frame)
+                                                    : 0;
 }
 
 /* ---- stacks ---- */
 
-static uint32_t put_stack(struct heaptrack_stacks *stacks, uint32_t parent, uint32_t frame)
+static uint32_t heaptrack_put_stack(struct heaptrack_stacks *stacks, uint32_t parent,
+                                    uint32_t frame)
 {
     size_t before = stacks->stacks.count;
     if (frame == 0)
@@ -265,7 +267,8 @@ static uint32_t stack_of_site(struct heaptrack_stacks *stacks, uint32_t site)
     while (count-- > 0) {
         site = stacks->chain[count];
         uint32_t *known = id_table_get(&stacks->site_stacks, site);
-        stack = put_stack(stacks, stack, frame_of(stacks, &stacks->sites->items[site]));
+        stack = heaptrack_put_stack(stacks, stack,
+                                    heaptrack_frame_of(stacks, &stacks->sites->items[site]));
         if (known == NULL || stack == 0)
             return 0;
         *known = stack;
@@ -286,7 +289,7 @@ static uint32_t heaptrack_stack_of(struct heaptrack_stacks *stacks, uint32_t sit
     uint32_t stack = site != 0 ? stack_of_site(stacks, site) : 0;
     if ((site != 0 && stack == 0) || (site != 0 && !is_java(stacks->sites, site)))
         return stack;
-    return put_stack(stacks, stack, frame_of_class(stacks, class_id));
+    return heaptrack_put_stack(stacks, stack, frame_of_class(stacks, class_id));
 }
 
 enum { PAIR_BITS = 19, PAIR_PLACES = 1 << PAIR_BITS };
@@ -329,8 +332,8 @@ static enum step_status write_pair(struct heaptrack_sink *sink, struct pair *pai
     return STEP_STATUS_OK;
 }
 
-static struct pair *place_of(const struct heaptrack_sink *sink, uint64_t size, uint32_t site,
-                             uint32_t class_id)
+static struct pair *heaptrack_place_of(const struct heaptrack_sink *sink, uint64_t size,
+                                       uint32_t site, uint32_t class_id)
 {
     uint64_t hash = step_hash_join(step_hash_join(size, site), class_id);
     return &sink->pairs[step_hash(hash) >> (64 - PAIR_BITS)];
@@ -345,7 +348,7 @@ static void put_time(struct heaptrack_sink *sink)
     sink->written_ms = now_ms > sink->written_ms ? now_ms : sink->written_ms;
 }
 
-static void put_free(struct heaptrack_sink *sink, uint64_t object)
+static void heaptrack_put_free(struct heaptrack_sink *sink, uint64_t object)
 {
     struct live_object born;
     if (!object_table_take(&sink->live, object, &born))
@@ -354,15 +357,16 @@ static void put_free(struct heaptrack_sink *sink, uint64_t object)
     heaptrack_put_numbers(sink->base.stream.file, '-', (const uint64_t[]){born.class_id}, 1);
 }
 
-static enum step_status put_alloc(struct heaptrack_sink *sink, const struct trace_event *event,
-                                  struct step_error *error)
+static enum step_status heaptrack_put_alloc(struct heaptrack_sink *sink,
+                                            const struct trace_event *event,
+                                            struct step_error *error)
 {
     uint32_t site = heap_sites_of_frame(&sink->sites, event->stack_id);
-    struct pair *pair = place_of(sink, event->size, site, event->class_id);
+    struct pair *pair = heaptrack_place_of(sink, event->size, site, event->class_id);
     enum step_status status = STEP_STATUS_OK;
     if (event->object == 0)
         return status;
-    put_free(sink, event->object); /* the id is reused and its free was lost */
+    heaptrack_put_free(sink, event->object); /* the id is reused and its free was lost */
     if (pair->number == 0 || pair->size != event->size || pair->site != site ||
         pair->class_id != event->class_id) {
         *pair = (struct pair){event->size, site, event->class_id, 0};
@@ -376,8 +380,9 @@ static enum step_status put_alloc(struct heaptrack_sink *sink, const struct trac
     return object_table_put(&sink->live, &object) ? status : no_memory(error);
 }
 
-static enum step_status put_event(struct heaptrack_sink *sink, const struct trace_event *event,
-                                  struct step_error *error)
+static enum step_status heaptrack_put_event(struct heaptrack_sink *sink,
+                                            const struct trace_event *event,
+                                            struct step_error *error)
 {
     if (!sink->has_begun)
         sink->start_ns = sink->now_ns = event->time_ns;
@@ -385,23 +390,23 @@ static enum step_status put_event(struct heaptrack_sink *sink, const struct trac
     if (event->time_ns > sink->now_ns)
         sink->now_ns = event->time_ns;
     if (event->kind == EVENT_OBJECT_ALLOC)
-        return put_alloc(sink, event, error);
+        return heaptrack_put_alloc(sink, event, error);
     if (event->kind == EVENT_OBJECT_FREE)
-        put_free(sink, event->object);
+        heaptrack_put_free(sink, event->object);
     return STEP_STATUS_OK;
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
-                            struct step_error *error)
+static enum step_status heaptrack_put(struct trace_sink *base, const struct trace_event *events,
+                                      size_t count, struct step_error *error)
 {
     struct heaptrack_sink *sink = (struct heaptrack_sink *) base;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++)
-        status = put_event(sink, &events[i], error);
+        status = heaptrack_put_event(sink, &events[i], error);
     return status;
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status heaptrack_close(struct trace_sink *base, struct step_error *error)
 {
     struct heaptrack_sink *sink = (struct heaptrack_sink *) base;
     (void) error;
@@ -411,7 +416,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
     return STEP_STATUS_OK;
 }
 
-static void reset(struct trace_sink *base)
+static void heaptrack_reset(struct trace_sink *base)
 {
     struct heaptrack_sink *sink = (struct heaptrack_sink *) base;
     heaptrack_stacks_reset(&sink->stacks);
@@ -434,8 +439,8 @@ static void write_head(struct heaptrack_sink *sink, const struct event_source *s
     fputs("I 1000 0\n", sink->base.stream.file);
 }
 
-static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
-                                  struct step_error *error)
+static enum step_status heaptrack_open(struct trace_sink *base, const struct format_output *to,
+                                       struct step_error *error)
 {
     struct heaptrack_sink *sink = (struct heaptrack_sink *) base;
     sink->pairs = calloc(PAIR_PLACES, sizeof *sink->pairs);
@@ -450,10 +455,10 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
 static const struct trace_sink_operations operations = {
     .size_bytes = sizeof(struct heaptrack_sink),
     .prints = true,
-    .open = open_sink,
-    .put = put,
-    .close = close_sink,
-    .reset = reset,
+    .open = heaptrack_open,
+    .put = heaptrack_put,
+    .close = heaptrack_close,
+    .reset = heaptrack_reset,
 };
 
 static const struct format_options *const options_of[] = {&compression_options, NULL};

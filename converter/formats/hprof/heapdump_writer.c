@@ -51,7 +51,7 @@ static const struct object_graph *graph_of(const struct dumping *dumping)
 
 /* ---- layout ---- */
 
-static int by_number(const void *left, const void *right)
+static int heapdump_writer_by_number(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
     return (a->object > b->object) - (a->object < b->object);
@@ -70,8 +70,8 @@ static uint64_t slot_count(const struct dumping *dumping, uint32_t node,
 }
 
 /* Returns the object's size; slots have 8 bytes here, so it can be larger than the trace's. */
-static uint64_t size_of(const struct dumping *dumping, uint32_t node,
-                        const struct hprof_class *class)
+static uint64_t heapdump_writer_size_of(const struct dumping *dumping, uint32_t node,
+                                        const struct hprof_class *class)
 {
     uint64_t size = graph_of(dumping)->objects[node].size;
     uint64_t slots = slot_count(dumping, node, class) * SLOT_BYTES;
@@ -93,12 +93,13 @@ static enum step_status lay_out(struct dumping *dumping, struct step_error *erro
         if (graph->nodes[node].object != 0)
             dumping->order[dumping->count++] = (struct place){graph->nodes[node].object, node};
     if (dumping->count > 1)
-        qsort(dumping->order, dumping->count, sizeof *dumping->order, by_number);
+        qsort(dumping->order, dumping->count, sizeof *dumping->order, heapdump_writer_by_number);
     dumping->end = SPACE_BEGIN;
     for (size_t i = 0; i < dumping->count; i++) {
         uint32_t node = dumping->order[i].node;
         dumping->addresses[node] = dumping->end;
-        dumping->end += size_of(dumping, node, hprof_class_of(dumping->found, node));
+        dumping->end +=
+            heapdump_writer_size_of(dumping, node, hprof_class_of(dumping->found, node));
         if (dumping->end >= SPACE_LIMIT)
             return step_error_set(error, STEP_STATUS_UNSUPPORTED, NULL, STEP_NO_OFFSET,
                                   "the objects take more than the 2 TiB of a space in the format");
@@ -169,7 +170,7 @@ static void write_object(struct dumping *dumping, uint32_t node)
     bytes_clear(head);
     protobuf_number(head, OBJECT_START, dumping->addresses[node]);
     protobuf_number(head, OBJECT_CLASS, graph_of(dumping)->objects[node].class_id);
-    protobuf_number(head, OBJECT_SIZE, size_of(dumping, node, class));
+    protobuf_number(head, OBJECT_SIZE, heapdump_writer_size_of(dumping, node, class));
     if (class->kind == '[')
         protobuf_number(head, OBJECT_ARRAY_LENGTH, slot_count(dumping, node, class));
     visit_edges(dumping, node, class, count_edge, &edges);

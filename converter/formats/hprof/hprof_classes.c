@@ -265,7 +265,7 @@ void hprof_count_lost(struct hprof_classes *found, uint32_t node, const struct h
     }
 }
 
-static void report(const char *output, const struct hprof_classes *found)
+static void hprof_classes_report(const char *output, const struct hprof_classes *found)
 {
     if (found->lost > 0)
         report_line("%s: %s references cannot be stored in the format", output,
@@ -304,8 +304,9 @@ void hprof_classes_reset(struct hprof_classes *found)
     id_table_reset(&found->field_names);
 }
 
-static enum step_status print(struct hprof_classes *found, const struct format_job *job,
-                              struct output_file *file, graph_write write, struct step_error *error)
+static enum step_status hprof_classes_print(struct hprof_classes *found,
+                                            const struct format_job *job, struct output_file *file,
+                                            graph_write write, struct step_error *error)
 {
     const struct step_output output = output_file_as_output(file);
     struct output_stream stream;
@@ -331,13 +332,13 @@ enum step_status graph_write_job(const struct format_job *job, graph_write write
         status = output_file_open(&file, job->output, &error);
     if (status == STEP_STATUS_OK) {
         status = hprof_classes_find(&found, &opened.graph)
-                     ? print(&found, job, &file, write, &error)
+                     ? hprof_classes_print(&found, job, &file, write, &error)
                      : no_memory(&error);
         status = output_file_end(&file, status, &error);
     }
     if (status == STEP_STATUS_OK) {
         opened_graph_report_unknown(job->input, &opened, 1);
-        report(job->output, &found);
+        hprof_classes_report(job->output, &found);
     }
     hprof_classes_reset(&found);
     return opened_graph_close(&opened, job->input, status, &error);

@@ -29,19 +29,19 @@ struct dumping {
 
 /* ---- bytes ---- */
 
-static void set_number(uint8_t *out, uint64_t value, unsigned bytes)
+static void hprof_writer_set_number(uint8_t *out, uint64_t value, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++)
         out[i] = (uint8_t) (value >> (8 * (bytes - 1 - i)));
 }
 
-static void put(struct dumping *dumping, uint64_t value, unsigned bytes)
+static void hprof_writer_put(struct dumping *dumping, uint64_t value, unsigned bytes)
 {
-    set_number(dumping->bytes + dumping->used, value, bytes);
+    hprof_writer_set_number(dumping->bytes + dumping->used, value, bytes);
     dumping->used += bytes;
 }
 
-static void write_bytes(struct dumping *dumping)
+static void hprof_writer_write_bytes(struct dumping *dumping)
 {
     fwrite(dumping->bytes, 1, dumping->used, dumping->out);
     dumping->used = 0;
@@ -50,22 +50,22 @@ static void write_bytes(struct dumping *dumping)
 /* A record begins with its tag, a time and the length of what follows. */
 static void begin_record(struct dumping *dumping, uint8_t tag, uint64_t length)
 {
-    put(dumping, tag, 1);
-    put(dumping, 0, 4);
-    put(dumping, length, 4);
+    hprof_writer_put(dumping, tag, 1);
+    hprof_writer_put(dumping, 0, 4);
+    hprof_writer_put(dumping, length, 4);
 }
 
 static void flush_segment(struct dumping *dumping)
 {
     uint8_t head[9] = {TAG_SEGMENT};
-    set_number(head + 5, dumping->used, 4);
+    hprof_writer_set_number(head + 5, dumping->used, 4);
     if (dumping->used > 0)
         fwrite(head, 1, sizeof head, dumping->out);
-    write_bytes(dumping);
+    hprof_writer_write_bytes(dumping);
 }
 
 /* Ensures room for a sub-record of this size. */
-static void begin(struct dumping *dumping, size_t bytes)
+static void hprof_writer_begin(struct dumping *dumping, size_t bytes)
 {
     if (dumping->used + bytes > SEGMENT_BYTES)
         flush_segment(dumping);
@@ -73,34 +73,34 @@ static void begin(struct dumping *dumping, size_t bytes)
 
 /* ---- names and classes ---- */
 
-static void put_name(struct dumping *dumping, uint64_t id, struct step_bytes name)
+static void hprof_writer_put_name(struct dumping *dumping, uint64_t id, struct step_bytes name)
 {
     begin_record(dumping, TAG_UTF8, ID_BYTES + name.length);
-    put(dumping, id, ID_BYTES);
-    write_bytes(dumping);
+    hprof_writer_put(dumping, id, ID_BYTES);
+    hprof_writer_write_bytes(dumping);
     if (name.length > 0)
         fwrite(name.data, 1, name.length, dumping->out);
 }
 
-static void put_names(struct dumping *dumping)
+static void hprof_writer_put_names(struct dumping *dumping)
 {
     const struct hprof_classes *found = dumping->found;
     const uint8_t *is_named;
     begin_record(dumping, TAG_TRACE, 12);
-    put(dumping, 1, 4);
-    put(dumping, 0, 8); /* of no thread, without frames */
-    write_bytes(dumping);
+    hprof_writer_put(dumping, 1, 4);
+    hprof_writer_put(dumping, 0, 8); /* of no thread, without frames */
+    hprof_writer_write_bytes(dumping);
     for (uint32_t id = 0; (is_named = id_table_next(&found->field_names, &id)) != NULL; id++)
         if (*is_named != 0)
-            put_name(dumping, FIELD_NAME_ID(id), hprof_field_name(found, id));
+            hprof_writer_put_name(dumping, FIELD_NAME_ID(id), hprof_field_name(found, id));
     for (uint32_t id = 0; hprof_class_next(found, &id) != NULL; id++) {
-        put_name(dumping, CLASS_NAME_ID(id), hprof_class_name(found, id));
+        hprof_writer_put_name(dumping, CLASS_NAME_ID(id), hprof_class_name(found, id));
         begin_record(dumping, TAG_LOAD_CLASS, 4 + ID_BYTES + 4 + ID_BYTES);
-        put(dumping, id + UINT64_C(1), 4);
-        put(dumping, CLASS_ID(id), ID_BYTES);
-        put(dumping, 1, 4);
-        put(dumping, CLASS_NAME_ID(id), ID_BYTES);
-        write_bytes(dumping);
+        hprof_writer_put(dumping, id + UINT64_C(1), 4);
+        hprof_writer_put(dumping, CLASS_ID(id), ID_BYTES);
+        hprof_writer_put(dumping, 1, 4);
+        hprof_writer_put(dumping, CLASS_NAME_ID(id), ID_BYTES);
+        hprof_writer_write_bytes(dumping);
     }
 }
 
@@ -111,7 +111,7 @@ static void put_statics(struct dumping *dumping, uint32_t class_id)
     const struct object_graph *graph = hprof_graph(dumping->found);
     const struct edge *edges = edge_list_slots(&graph->nodes[GRAPH_STATICS].edges, &count);
     size_t place = dumping->used;
-    put(dumping, 0, 2);
+    hprof_writer_put(dumping, 0, 2);
     for (size_t i = 0; i < count && mine < 4096; i++) {
         struct step_java_field entry = {.class_ = 0};
         if (graph->nodes[edges[i].target].object == 0)
@@ -120,12 +120,12 @@ static void put_statics(struct dumping *dumping, uint32_t class_id)
         java_field(&dumping->found->graph->source.java, field, &entry);
         if (entry.class_ != class_id)
             continue;
-        put(dumping, FIELD_NAME_ID(field), ID_BYTES);
-        put(dumping, TYPE_OBJECT, 1);
-        put(dumping, graph->nodes[edges[i].target].object, ID_BYTES);
+        hprof_writer_put(dumping, FIELD_NAME_ID(field), ID_BYTES);
+        hprof_writer_put(dumping, TYPE_OBJECT, 1);
+        hprof_writer_put(dumping, graph->nodes[edges[i].target].object, ID_BYTES);
         mine++;
     }
-    set_number(dumping->bytes + place, mine, 2);
+    hprof_writer_set_number(dumping->bytes + place, mine, 2);
 }
 
 /* Limited to what fits into a segment. */
@@ -135,40 +135,41 @@ static size_t field_count(const struct hprof_class *class)
     return class == NULL ? 0 : class->count < most ? class->count : most;
 }
 
-static void put_classes(struct dumping *dumping)
+static void hprof_writer_put_classes(struct dumping *dumping)
 {
     const struct hprof_class *class;
     uint32_t object = hprof_classes_named(dumping->found, "java/lang/Object");
     for (uint32_t id = 0; (class = hprof_class_next(dumping->found, &id)) != NULL; id++) {
         size_t fields = field_count(class);
-        begin(dumping, fields * 9 + 4096 * 17 + 128);
-        put(dumping, CLASS_DUMP, 1);
-        put(dumping, CLASS_ID(id), ID_BYTES);
-        put(dumping, 1, 4);
+        hprof_writer_begin(dumping, fields * 9 + 4096 * 17 + 128);
+        hprof_writer_put(dumping, CLASS_DUMP, 1);
+        hprof_writer_put(dumping, CLASS_ID(id), ID_BYTES);
+        hprof_writer_put(dumping, 1, 4);
         uint32_t above = class->parent != 0 ? class->parent : object;
-        put(dumping, above != UINT32_MAX && above != id ? CLASS_ID(above) : 0, ID_BYTES);
+        hprof_writer_put(dumping, above != UINT32_MAX && above != id ? CLASS_ID(above) : 0,
+                         ID_BYTES);
         for (int i = 0; i < 5; i++) /* loader, signers, domain, and two reserved */
-            put(dumping, 0, ID_BYTES);
-        put(dumping, class->kind == 'L' ? class->size : 0, 4);
-        put(dumping, 0, 2); /* of the constant pool */
+            hprof_writer_put(dumping, 0, ID_BYTES);
+        hprof_writer_put(dumping, class->kind == 'L' ? class->size : 0, 4);
+        hprof_writer_put(dumping, 0, 2); /* of the constant pool */
         put_statics(dumping, id);
-        put(dumping, fields, 2);
+        hprof_writer_put(dumping, fields, 2);
         for (size_t i = 0; i < fields; i++) {
-            put(dumping, FIELD_NAME_ID(class->fields[i]), ID_BYTES);
-            put(dumping, TYPE_OBJECT, 1);
+            hprof_writer_put(dumping, FIELD_NAME_ID(class->fields[i]), ID_BYTES);
+            hprof_writer_put(dumping, TYPE_OBJECT, 1);
         }
     }
 }
 
 /* ---- roots ---- */
 
-static void put_root(struct dumping *dumping, uint8_t tag, uint64_t object)
+static void hprof_writer_put_root(struct dumping *dumping, uint8_t tag, uint64_t object)
 {
-    begin(dumping, 32);
-    put(dumping, tag, 1);
-    put(dumping, object, ID_BYTES);
+    hprof_writer_begin(dumping, 32);
+    hprof_writer_put(dumping, tag, 1);
+    hprof_writer_put(dumping, object, ID_BYTES);
     if (tag == ROOT_JNI_GLOBAL)
-        put(dumping, 0, ID_BYTES);
+        hprof_writer_put(dumping, 0, ID_BYTES);
 }
 
 /* Locals belong to threads, which the dump does not have. */
@@ -181,16 +182,16 @@ static uint8_t tag_of_root(const struct graph_start *root)
 }
 
 /* A static field is part of its class, which is a root. */
-static void put_roots(struct dumping *dumping)
+static void hprof_writer_put_roots(struct dumping *dumping)
 {
     const struct graph_moment *moment = dumping->found->graph;
     for (uint32_t id = 0; hprof_class_next(dumping->found, &id) != NULL; id++)
-        put_root(dumping, ROOT_STICKY_CLASS, CLASS_ID(id));
+        hprof_writer_put_root(dumping, ROOT_STICKY_CLASS, CLASS_ID(id));
     for (size_t i = 0; i < moment->root_count; i++) {
         const struct graph_start *root = &moment->roots[i];
         if (root->kind != GRAPH_ROOT_STATIC)
-            put_root(dumping, tag_of_root(root),
-                     hprof_graph(dumping->found)->nodes[root->node].object);
+            hprof_writer_put_root(dumping, tag_of_root(root),
+                                  hprof_graph(dumping->found)->nodes[root->node].object);
     }
 }
 
@@ -204,17 +205,18 @@ static void put_elements(struct dumping *dumping, const struct edge_list *list, 
     const struct object_graph *graph = hprof_graph(dumping->found);
     for (uint64_t i = 0; i < count; i++) {
         if (dumping->used + bytes > SEGMENT_BYTES) {
-            write_bytes(dumping);
+            hprof_writer_write_bytes(dumping);
             if (ferror(dumping->out))
                 return;
         }
         uint32_t target = list != NULL ? edge_list_get(list, (uint32_t) i) : 0;
-        put(dumping, graph->nodes[target].object, bytes);
+        hprof_writer_put(dumping, graph->nodes[target].object, bytes);
     }
 }
 
 /* An array that does not fit into a shared segment is written directly, in its own. */
-static void put_array(struct dumping *dumping, uint32_t node, const struct hprof_class *class)
+static void hprof_writer_put_array(struct dumping *dumping, uint32_t node,
+                                   const struct hprof_class *class)
 {
     static const char types[] = "ZCFDBSIJ";
     static const uint8_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8};
@@ -231,30 +233,30 @@ static void put_array(struct dumping *dumping, uint32_t node, const struct hprof
         flush_segment(dumping);
         begin_record(dumping, TAG_SEGMENT, length);
     } else {
-        begin(dumping, (size_t) length);
+        hprof_writer_begin(dumping, (size_t) length);
     }
-    put(dumping, is_primitive ? PRIMITIVE_ARRAY : OBJECT_ARRAY, 1);
-    put(dumping, graph->nodes[node].object, ID_BYTES);
-    put(dumping, 1, 4);
-    put(dumping, count, 4);
+    hprof_writer_put(dumping, is_primitive ? PRIMITIVE_ARRAY : OBJECT_ARRAY, 1);
+    hprof_writer_put(dumping, graph->nodes[node].object, ID_BYTES);
+    hprof_writer_put(dumping, 1, 4);
+    hprof_writer_put(dumping, count, 4);
     if (is_primitive)
-        put(dumping, 4 + type, 1);
+        hprof_writer_put(dumping, 4 + type, 1);
     else
-        put(dumping, CLASS_ID(object->class_id), ID_BYTES);
+        hprof_writer_put(dumping, CLASS_ID(object->class_id), ID_BYTES);
     put_elements(dumping, is_primitive ? NULL : &graph->nodes[node].edges, count, bytes);
     if (is_large)
-        write_bytes(dumping);
+        hprof_writer_write_bytes(dumping);
 }
 
-static void put_fields(struct dumping *dumping, const struct edge_list *edges,
-                       const struct hprof_class *class)
+static void hprof_writer_put_fields(struct dumping *dumping, const struct edge_list *edges,
+                                    const struct hprof_class *class)
 {
     const struct object_graph *graph = hprof_graph(dumping->found);
     for (size_t i = 0; i < field_count(class); i++) {
         uint32_t target = edge_list_get(edges, edge_key_of_field(class->fields[i]));
         if (target == 0)
             target = edge_list_get(edges, edge_key_of_weak_field(class->fields[i]));
-        put(dumping, graph->nodes[target].object, ID_BYTES);
+        hprof_writer_put(dumping, graph->nodes[target].object, ID_BYTES);
     }
 }
 
@@ -266,15 +268,15 @@ static void put_instance(struct dumping *dumping, uint32_t node, const struct hp
     for (const struct hprof_class *of = class; of != NULL;
          of = hprof_class_parent(dumping->found, of))
         fields += field_count(of);
-    begin(dumping, 32 + fields * ID_BYTES);
-    put(dumping, INSTANCE_DUMP, 1);
-    put(dumping, graph->nodes[node].object, ID_BYTES);
-    put(dumping, 1, 4);
-    put(dumping, CLASS_ID(graph->objects[node].class_id), ID_BYTES);
-    put(dumping, fields * ID_BYTES, 4);
+    hprof_writer_begin(dumping, 32 + fields * ID_BYTES);
+    hprof_writer_put(dumping, INSTANCE_DUMP, 1);
+    hprof_writer_put(dumping, graph->nodes[node].object, ID_BYTES);
+    hprof_writer_put(dumping, 1, 4);
+    hprof_writer_put(dumping, CLASS_ID(graph->objects[node].class_id), ID_BYTES);
+    hprof_writer_put(dumping, fields * ID_BYTES, 4);
     for (const struct hprof_class *of = class; of != NULL;
          of = hprof_class_parent(dumping->found, of))
-        put_fields(dumping, edges, of);
+        hprof_writer_put_fields(dumping, edges, of);
 }
 
 static void put_objects(struct dumping *dumping)
@@ -288,21 +290,21 @@ static void put_objects(struct dumping *dumping)
         if (class->kind == 'L')
             put_instance(dumping, i, class);
         else
-            put_array(dumping, i, class);
+            hprof_writer_put_array(dumping, i, class);
     }
 }
 
 /* ---- all of it ---- */
 
-static void put_head(struct dumping *dumping)
+static void hprof_writer_put_head(struct dumping *dumping)
 {
     static const char format[] = "JAVA PROFILE 1.0.2"; /* including the final 0 */
     const struct graph_moment *graph = dumping->found->graph;
     const struct step_reader *reader = graph->source.java.reader;
     uint64_t ns = trace_number(step_reader_property(reader, "start-time-ns"), 0);
     fwrite(format, 1, sizeof format, dumping->out);
-    put(dumping, ID_BYTES, 4);
-    put(dumping, (ns + graph->time_ns) / 1000000, 8);
+    hprof_writer_put(dumping, ID_BYTES, 4);
+    hprof_writer_put(dumping, (ns + graph->time_ns) / 1000000, 8);
 }
 
 enum step_status hprof_write(struct hprof_classes *found, FILE *out, struct step_error *error)
@@ -310,14 +312,14 @@ enum step_status hprof_write(struct hprof_classes *found, FILE *out, struct step
     struct dumping dumping = {.found = found, .out = out, .bytes = malloc(SEGMENT_BYTES + 64)};
     if (dumping.bytes == NULL)
         return no_memory(error);
-    put_head(&dumping);
-    put_names(&dumping);
-    put_classes(&dumping);
-    put_roots(&dumping);
+    hprof_writer_put_head(&dumping);
+    hprof_writer_put_names(&dumping);
+    hprof_writer_put_classes(&dumping);
+    hprof_writer_put_roots(&dumping);
     put_objects(&dumping);
     flush_segment(&dumping);
     begin_record(&dumping, TAG_END, 0);
-    write_bytes(&dumping);
+    hprof_writer_write_bytes(&dumping);
     free(dumping.bytes);
     return STEP_STATUS_OK;
 }

@@ -157,7 +157,8 @@ static uint64_t package(struct jfr_pools *pools, uint32_t class_id, struct step_
 }
 
 /* The name of an array must be a type, since readers take it apart: else it begins with a space. */
-static uint64_t class_name(struct jfr_pools *pools, uint32_t class_id, struct step_bytes name)
+static uint64_t jfr_pools_class_name(struct jfr_pools *pools, uint32_t class_id,
+                                     struct step_bytes name)
 {
     struct step_buffer spaced = {NULL, 0, 0};
     if (name.length == 0 || name.data[0] != '[' ||
@@ -179,7 +180,7 @@ uint64_t jfr_class(struct jfr_pools *pools, uint32_t class_id)
         return number;
     const struct trace_class *class = trace_class_of(pools->sites->names, class_id);
     uint64_t loaded_by = loader(pools, class->loader);
-    uint64_t name = class_name(pools, class_id, class->name);
+    uint64_t name = jfr_pools_class_name(pools, class_id, class->name);
     uint64_t in_package = package(pools, class_id, class->name);
     struct byte_output *out = begin(pools, JFR_CLASS, number);
     jfr_put_number(out, loaded_by);
@@ -211,7 +212,7 @@ uint64_t jfr_method(struct jfr_pools *pools, uint32_t method_id)
 }
 
 /* A line or bytecode index that is not known is -1. */
-static void put_place(struct byte_output *out, uint64_t place, bool known)
+static void jfr_pools_put_place(struct byte_output *out, uint64_t place, bool known)
 {
     jfr_put_number(out, known && place <= INT32_MAX ? place : UNKNOWN_INT);
 }
@@ -233,8 +234,8 @@ uint64_t jfr_stack(struct jfr_pools *pools, uint32_t site)
     jfr_put_number(out, depth);
     for (at = site; depth-- > 0; at = sites[at].parent) {
         jfr_put_number(out, (uint64_t) sites[at].method_id + 1);
-        put_place(out, sites[at].line, sites[at].line != 0);
-        put_place(out, (uint64_t) sites[at].bytecode - 1, sites[at].bytecode != 0);
+        jfr_pools_put_place(out, sites[at].line, sites[at].line != 0);
+        jfr_pools_put_place(out, (uint64_t) sites[at].bytecode - 1, sites[at].bytecode != 0);
         jfr_put_number(out, FRAME_UNKNOWN);
     }
     return site;

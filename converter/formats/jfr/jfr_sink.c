@@ -94,7 +94,8 @@ static uint64_t start_of_chunk(struct jfr_file *file)
 }
 
 /* Ticks are nanoseconds of the trace. */
-static void put_head(struct jfr_file *file, uint64_t metadata_at, uint64_t pools_at, uint64_t size)
+static void jfr_put_head(struct jfr_file *file, uint64_t metadata_at, uint64_t pools_at,
+                         uint64_t size)
 {
     struct byte_output *head = &file->head;
     uint64_t start_ns = start_of_chunk(file);
@@ -112,7 +113,7 @@ static void put_head(struct jfr_file *file, uint64_t metadata_at, uint64_t pools
     bytes_put_big(head, COMPRESSED_INTEGERS, 4);
 }
 
-static void write_bytes(struct jfr_file *file, const struct byte_output *bytes)
+static void jfr_write_bytes(struct jfr_file *file, const struct byte_output *bytes)
 {
     if (bytes->bytes.length > 0)
         fwrite(bytes->bytes.data, 1, bytes->bytes.length, file->out);
@@ -125,14 +126,14 @@ static bool jfr_file_end_chunk(struct jfr_file *file)
     uint64_t events_at = HEAD_BYTES + file->metadata.bytes.length;
     uint64_t pools_at = events_at + file->events.bytes.length;
     jfr_pools_put(&file->pools, &pools);
-    put_head(file, HEAD_BYTES, pools_at, pools_at + pools.bytes.length);
+    jfr_put_head(file, HEAD_BYTES, pools_at, pools_at + pools.bytes.length);
     bool ok = !file->metadata.failed && !file->events.failed && !pools.failed && !file->head.failed;
     file->failed = file->failed || !ok;
     if (!file->failed) {
-        write_bytes(file, &file->head);
-        write_bytes(file, &file->metadata);
-        write_bytes(file, &file->events);
-        write_bytes(file, &pools);
+        jfr_write_bytes(file, &file->head);
+        jfr_write_bytes(file, &file->metadata);
+        jfr_write_bytes(file, &file->events);
+        jfr_write_bytes(file, &pools);
     }
     bytes_reset(&pools);
     jfr_pools_begin(&file->pools);
@@ -232,7 +233,7 @@ static struct sample *sample_of(struct jfr_sink *sink, const struct heap_key *ke
     return &sink->samples[sink->sample_count++];
 }
 
-static bool put_alloc(struct jfr_sink *sink, const struct trace_event *event)
+static bool jfr_put_alloc(struct jfr_sink *sink, const struct trace_event *event)
 {
     const struct heap_key key = {event->class_id,
                                  heap_sites_of_frame(&sink->tracker.sites, event->stack_id),
@@ -272,8 +273,8 @@ static void put_collection(struct jfr_sink *sink, const struct collection *over)
     put_heap_summary(sink, over, JFR_AFTER_GC, live);
 }
 
-static void put_thread_event(struct jfr_sink *sink, enum jfr_type type,
-                             const struct trace_event *event)
+static void jfr_put_thread_event(struct jfr_sink *sink, enum jfr_type type,
+                                 const struct trace_event *event)
 {
     struct byte_output *out = jfr_event_begin(&sink->file, type, event->time_ns);
     uint64_t thread = jfr_thread(&sink->file.pools, event->thread_id);
@@ -306,7 +307,7 @@ static void put_timing(struct jfr_sink *sink, uint32_t method_id, uint64_t time_
     jfr_event_end(&sink->file);
 }
 
-static enum step_status put_fact(void *user, const struct trace_fact *fact)
+static enum step_status jfr_put_fact(void *user, const struct trace_fact *fact)
 {
     struct jfr_sink *sink = user;
     if (fact->kind != TRACE_METHOD_COUNT)
@@ -326,7 +327,7 @@ static enum step_status put_fact(void *user, const struct trace_fact *fact)
     return STEP_STATUS_OK;
 }
 
-static void put_call(struct jfr_sink *sink, const struct call_event *call)
+static void jfr_put_call(struct jfr_sink *sink, const struct call_event *call)
 {
     uint64_t begin_ns = call->frame->entered_ns, end_ns = begin_ns + call->took_ns;
     struct byte_output *event = jfr_event_begin(&sink->file, JFR_METHOD_TRACE, begin_ns);
@@ -372,7 +373,7 @@ static enum step_status receive_call(void *user, const struct call_event *call,
     if (took_ns > method->maximum_ns)
         method->maximum_ns = took_ns;
     if (sink->shows_calls)
-        put_call(sink, call);
+        jfr_put_call(sink, call);
     return STEP_STATUS_OK;
 }
 
@@ -443,7 +444,7 @@ static enum step_status receive_end(void *user, struct heap_snapshot *snapshot,
 
 /* ---- the sink ---- */
 
-static bool put_event(struct jfr_sink *sink, const struct trace_event *event)
+static bool jfr_put_any(struct jfr_sink *sink, const struct trace_event *event)
 {
     bool existed = (event->flags & TRACE_EXISTING) != 0;
     if (event->time_ns >= sink->interval_end_ns) {
@@ -456,13 +457,13 @@ static bool put_event(struct jfr_sink *sink, const struct trace_event *event)
     }
     switch (event->kind) {
     case EVENT_OBJECT_ALLOC:
-        return existed || put_alloc(sink, event);
+        return existed || jfr_put_alloc(sink, event);
     case EVENT_OBJECT_FREE:
         return collection_clock_put_free(&sink->clock, event);
     case EVENT_THREAD_BEGIN:
     case EVENT_THREAD_END:
         if (!existed)
-            put_thread_event(
+            jfr_put_thread_event(
                 sink, event->kind == EVENT_THREAD_END ? JFR_THREAD_END : JFR_THREAD_START, event);
         return true;
     case EVENT_CLASS_LOAD:
@@ -474,8 +475,8 @@ static bool put_event(struct jfr_sink *sink, const struct trace_event *event)
     }
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
-                            struct step_error *error)
+static enum step_status jfr_put(struct trace_sink *base, const struct trace_event *events,
+                                size_t count, struct step_error *error)
 {
     struct jfr_sink *sink = (struct jfr_sink *) base;
     enum step_status status = STEP_STATUS_OK;
@@ -483,7 +484,7 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         while (collection_clock_ends_before(&sink->clock, &events[i], &over))
             put_collection(sink, &over);
-        if (!put_event(sink, &events[i]))
+        if (!jfr_put_any(sink, &events[i]))
             return no_memory(error);
         status = call_events_put(&sink->calls, &events[i], error);
         if (status == STEP_STATUS_OK && !keep_bounds(sink))
@@ -494,7 +495,7 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
     return status;
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status jfr_close(struct trace_sink *base, struct step_error *error)
 {
     struct jfr_sink *sink = (struct jfr_sink *) base;
     struct collection over;
@@ -509,7 +510,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
     return jfr_file_end_chunk(&sink->file) ? STEP_STATUS_OK : no_memory(error);
 }
 
-static void reset(struct trace_sink *base)
+static void jfr_reset(struct trace_sink *base)
 {
     struct jfr_sink *sink = (struct jfr_sink *) base;
     jfr_file_reset(&sink->file);
@@ -540,8 +541,8 @@ static const struct format_option rows[] = {
 static const struct format_options jfr_options = {sizeof(struct jfr_options), rows, NULL};
 static const struct format_options *const options_of[] = {&jfr_options, NULL};
 
-static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
-                                  struct step_error *error)
+static enum step_status jfr_open(struct trace_sink *base, const struct format_output *to,
+                                 struct step_error *error)
 {
     struct jfr_sink *sink = (struct jfr_sink *) base;
     static const struct heap_moment end = {.kind = HEAP_AT_END};
@@ -566,11 +567,11 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
 static const struct trace_sink_operations operations = {
     .size_bytes = sizeof(struct jfr_sink),
     .prints = true,
-    .open = open_sink,
-    .put = put,
-    .put_fact = put_fact,
-    .close = close_sink,
-    .reset = reset,
+    .open = jfr_open,
+    .put = jfr_put,
+    .put_fact = jfr_put_fact,
+    .close = jfr_close,
+    .reset = jfr_reset,
 };
 
 const struct trace_format format_jfr = {

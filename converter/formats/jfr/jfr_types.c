@@ -260,7 +260,7 @@ struct metadata {
     size_t count;
 };
 
-static void put_string(struct metadata *metadata, const char *text)
+static void jfr_types_put_string(struct metadata *metadata, const char *text)
 {
     size_t i = 0;
     while (i < metadata->count && strcmp(metadata->known[i], text) != 0)
@@ -275,8 +275,8 @@ static void put_string(struct metadata *metadata, const char *text)
 
 static void put_attribute(struct metadata *metadata, const char *key, const char *value)
 {
-    put_string(metadata, key);
-    put_string(metadata, value);
+    jfr_types_put_string(metadata, key);
+    jfr_types_put_string(metadata, value);
 }
 
 static void put_id(struct metadata *metadata, const char *key, enum jfr_type id)
@@ -288,7 +288,7 @@ static void put_id(struct metadata *metadata, const char *key, enum jfr_type id)
 
 static void begin_element(struct metadata *metadata, const char *name, size_t attributes)
 {
-    put_string(metadata, name);
+    jfr_types_put_string(metadata, name);
     jfr_put_number(&metadata->tree, attributes);
 }
 
@@ -314,7 +314,7 @@ static void put_category(struct metadata *metadata, const struct type *type)
     jfr_put_number(&metadata->tree, 0);
 }
 
-static void put_field(struct metadata *metadata, const struct field *field)
+static void jfr_types_put_field(struct metadata *metadata, const struct field *field)
 {
     bool in_pool = (field->flags & IN_POOL) != 0, is_array = (field->flags & IS_ARRAY) != 0;
     bool is_unsigned = (field->flags & IS_UNSIGNED) != 0;
@@ -335,7 +335,7 @@ static void put_field(struct metadata *metadata, const struct field *field)
         put_annotation(metadata, JFR_UNSIGNED, NULL);
 }
 
-static void put_type(struct metadata *metadata, const struct type *type)
+static void jfr_types_put(struct metadata *metadata, const struct type *type)
 {
     size_t field_count = 0;
     while (type->fields != NULL && type->fields[field_count].name != NULL)
@@ -359,17 +359,17 @@ static void put_type(struct metadata *metadata, const struct type *type)
     if (type->is_content)
         put_annotation(metadata, JFR_CONTENT_TYPE, NULL);
     for (size_t i = 0; i < field_count; i++)
-        put_field(metadata, &type->fields[i]);
+        jfr_types_put_field(metadata, &type->fields[i]);
 }
 
-static void put_tree(struct metadata *metadata)
+static void jfr_types_put_tree(struct metadata *metadata)
 {
     begin_element(metadata, "root", 0);
     jfr_put_number(&metadata->tree, 2);
     begin_element(metadata, "metadata", 0);
     jfr_put_number(&metadata->tree, TYPE_COUNT);
     for (size_t i = 0; i < TYPE_COUNT; i++)
-        put_type(metadata, &types[i]);
+        jfr_types_put(metadata, &types[i]);
     begin_element(metadata, "region", 2);
     put_attribute(metadata, "locale", "en_GB");
     put_attribute(metadata, "gmtOffset", "0");
@@ -380,7 +380,7 @@ void jfr_put_metadata(struct byte_output *out)
 {
     struct metadata metadata = {.count = 0};
     struct byte_output body = {.failed = false};
-    put_tree(&metadata);
+    jfr_types_put_tree(&metadata);
     jfr_put_number(&body, JFR_METADATA_EVENT);
     jfr_put_number(&body, 0); /* start */
     jfr_put_number(&body, 0); /* duration */

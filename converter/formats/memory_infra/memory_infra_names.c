@@ -33,7 +33,7 @@ static struct step_bytes kept(const struct infra_reading *reading, size_t at)
     return step_text(at != 0 ? reading->event.texts + at : "?");
 }
 
-static uint32_t class_of(struct memory_infra *infra, struct step_bytes name)
+static uint32_t infra_names_class_of(struct memory_infra *infra, struct step_bytes name)
 {
     bool is_new;
     return trace_names_class(&infra->names, &infra->names_used, name, &is_new);
@@ -78,7 +78,7 @@ static uint32_t put_id(struct infra_reading *reading, struct name_index *index,
                               id_text(reading, name->id, is_v2, room), is_new);
 }
 
-static bool put_frame(struct infra_reading *reading, const struct infra_name *row)
+static bool infra_names_put_frame(struct infra_reading *reading, const struct infra_name *row)
 {
     struct memory_infra *infra = reading->infra;
     bool is_v2 = row->kind == INFRA_V2_FRAME, is_new;
@@ -102,7 +102,7 @@ static bool put_frame(struct infra_reading *reading, const struct infra_name *ro
                             &frame->parent);
 }
 
-static bool put_type(struct infra_reading *reading, const struct infra_name *row)
+static bool infra_names_put_type(struct infra_reading *reading, const struct infra_name *row)
 {
     struct memory_infra *infra = reading->infra;
     bool is_v2 = row->kind == INFRA_V2_TYPE, is_new;
@@ -111,12 +111,12 @@ static bool put_type(struct infra_reading *reading, const struct infra_name *row
         return false;
     if (!is_new)
         return true;
-    infra->types[id] =
-        class_of(infra, is_v2 ? string_of(reading, row->name) : kept(reading, row->name));
+    infra->types[id] = infra_names_class_of(infra, is_v2 ? string_of(reading, row->name)
+                                                         : kept(reading, row->name));
     return infra->types[id] != 0;
 }
 
-static bool put_string(struct infra_reading *reading, const struct infra_name *row)
+static bool infra_names_put_string(struct infra_reading *reading, const struct infra_name *row)
 {
     struct memory_infra *infra = reading->infra;
     bool is_new;
@@ -133,13 +133,13 @@ void infra_put_names(struct infra_reading *reading)
     bool ok = true;
     for (size_t i = 0; ok && i < event->name_count; i++)
         if (event->names[i].kind == INFRA_V2_STRING)
-            ok = put_string(reading, &event->names[i]);
+            ok = infra_names_put_string(reading, &event->names[i]);
     for (size_t i = 0; ok && i < event->name_count; i++) {
         enum infra_name_kind kind = event->names[i].kind;
         if (kind == INFRA_FRAME || kind == INFRA_V2_FRAME)
-            ok = put_frame(reading, &event->names[i]);
+            ok = infra_names_put_frame(reading, &event->names[i]);
         else if (kind != INFRA_V2_STRING)
-            ok = put_type(reading, &event->names[i]);
+            ok = infra_names_put_type(reading, &event->names[i]);
     }
     if (!ok)
         infra_no_memory(reading);

@@ -14,7 +14,7 @@
 /* ---- tokens ---- */
 
 /* Returns JSON_END after a failure, too. */
-static enum json_token next(struct infra_reading *reading)
+static enum json_token infra_read_next(struct infra_reading *reading)
 {
     enum json_token token = JSON_END;
     if (reading->status == STEP_STATUS_OK)
@@ -25,7 +25,7 @@ static enum json_token next(struct infra_reading *reading)
 /* Reads the first token of the array's next item.  Returns false at its end. */
 static bool next_item(struct infra_reading *reading, enum json_token *token)
 {
-    *token = next(reading);
+    *token = infra_read_next(reading);
     return *token != JSON_ARRAY_END && *token != JSON_END;
 }
 
@@ -44,7 +44,7 @@ static bool text_is(const struct infra_reading *reading, const char *wanted)
 
 /* Stores the last token's text until the event ends.  Returns its position in the event's texts, or
  * 0 if memory runs out. */
-static size_t keep_text(struct infra_reading *reading)
+static size_t infra_read_keep_text(struct infra_reading *reading)
 {
     struct infra_event *event = &reading->event;
     struct step_bytes text = json_input_text(reading->json);
@@ -63,13 +63,13 @@ static size_t keep_text(struct infra_reading *reading)
 
 /* Stores the next value in *target if it is a string or a number.  `target` NULL: skips the
  * value. */
-static void take_text(struct infra_reading *reading, size_t *target)
+static void infra_read_take_text(struct infra_reading *reading, size_t *target)
 {
-    enum json_token token = next(reading);
+    enum json_token token = infra_read_next(reading);
     if (target == NULL || (token != JSON_STRING && token != JSON_NUMBER))
         skip(reading, token);
     else
-        *target = keep_text(reading);
+        *target = infra_read_keep_text(reading);
 }
 
 static bool key_is(const struct infra_reading *reading, size_t key, const char *wanted)
@@ -82,9 +82,9 @@ static void each_member(struct infra_reading *reading,
                         void (*take)(struct infra_reading *reading, enum json_token token,
                                      size_t key))
 {
-    while (next(reading) == JSON_KEY) {
-        size_t key = keep_text(reading);
-        enum json_token token = next(reading);
+    while (infra_read_next(reading) == JSON_KEY) {
+        size_t key = infra_read_keep_text(reading);
+        enum json_token token = infra_read_next(reading);
         if (reading->status == STEP_STATUS_OK)
             take(reading, token, key);
     }
@@ -149,13 +149,14 @@ static void add_value(struct infra_reading *reading, const struct infra_value *v
 static void take_v2_items(struct infra_reading *reading, enum infra_name_kind kind)
 {
     enum json_token token;
-    while ((token = next(reading)) == JSON_OBJECT) {
+    while ((token = infra_read_next(reading)) == JSON_OBJECT) {
         size_t id = 0, name = 0, parent = 0;
-        while (next(reading) == JSON_KEY)
-            take_text(reading, text_is(reading, "id")                                       ? &id
-                               : text_is(reading, "name_sid") || text_is(reading, "string") ? &name
-                               : text_is(reading, "parent") ? &parent
-                                                            : NULL);
+        while (infra_read_next(reading) == JSON_KEY)
+            infra_read_take_text(
+                reading, text_is(reading, "id")                                       ? &id
+                         : text_is(reading, "name_sid") || text_is(reading, "string") ? &name
+                         : text_is(reading, "parent")                                 ? &parent
+                                                                                      : NULL);
         if (id != 0)
             add_name(reading, kind, id, name, parent);
     }
@@ -193,7 +194,7 @@ static void take_v2_column(struct infra_reading *reading, size_t first, char col
         }
         if (reading->status == STEP_STATUS_OK && i == reading->event.count)
             add_value(reading, &(struct infra_value){.is_v2 = true});
-        size_t text = column == 'n' || column == 't' ? keep_text(reading) : 0;
+        size_t text = column == 'n' || column == 't' ? infra_read_keep_text(reading) : 0;
         if (reading->status != STEP_STATUS_OK)
             return;
         struct infra_value *value = &reading->event.values[i];
@@ -214,13 +215,13 @@ static void take_v2_allocator(struct infra_reading *reading, enum json_token tok
         return;
     }
     reading->event.is_dump = true;
-    while (next(reading) == JSON_KEY) {
+    while (infra_read_next(reading) == JSON_KEY) {
         char column = text_is(reading, "nodes")    ? 'n'
                       : text_is(reading, "types")  ? 't'
                       : text_is(reading, "sizes")  ? 's'
                       : text_is(reading, "counts") ? 'c'
                                                    : '\0';
-        token = next(reading);
+        token = infra_read_next(reading);
         if (token == JSON_ARRAY && column != '\0')
             take_v2_column(reading, first, column);
         else
@@ -249,10 +250,10 @@ static void take_stack_frame(struct infra_reading *reading, enum json_token toke
         skip(reading, token);
         return;
     }
-    while (next(reading) == JSON_KEY)
-        take_text(reading, text_is(reading, "name")     ? &name
-                           : text_is(reading, "parent") ? &parent
-                                                        : NULL);
+    while (infra_read_next(reading) == JSON_KEY)
+        infra_read_take_text(reading, text_is(reading, "name")     ? &name
+                                      : text_is(reading, "parent") ? &parent
+                                                                   : NULL);
     if (reading->status != STEP_STATUS_OK)
         return;
     if (name == 0)
@@ -263,7 +264,7 @@ static void take_stack_frame(struct infra_reading *reading, enum json_token toke
 static void take_type_name(struct infra_reading *reading, enum json_token token, size_t id)
 {
     if (token == JSON_STRING) {
-        add_name(reading, INFRA_TYPE, id, keep_text(reading), 0);
+        add_name(reading, INFRA_TYPE, id, infra_read_keep_text(reading), 0);
         return;
     }
     memory_infra_fault(reading->infra, "the name of type %s is no string",
@@ -272,17 +273,17 @@ static void take_type_name(struct infra_reading *reading, enum json_token token,
 }
 
 /* {"size": "...", "bt": "...", "type": "...", "count": "..."} */
-static void take_entry(struct infra_reading *reading, bool *is_old, bool is_first)
+static void infra_read_take_entry(struct infra_reading *reading, bool *is_old, bool is_first)
 {
     struct infra_value value = {.frame = 0};
     bool has_frame = false, has_size = false, is_good = true;
-    while (next(reading) == JSON_KEY) {
+    while (infra_read_next(reading) == JSON_KEY) {
         char key = text_is(reading, "bt")      ? 'b'
                    : text_is(reading, "type")  ? 't'
                    : text_is(reading, "size")  ? 's'
                    : text_is(reading, "count") ? 'c'
                                                : '\0';
-        enum json_token token = next(reading);
+        enum json_token token = infra_read_next(reading);
         struct step_bytes text = json_input_text(reading->json);
         if (key == '\0' || (token != JSON_STRING && (token != JSON_NUMBER || key == 's'))) {
             is_good = is_good && key == '\0';
@@ -293,7 +294,7 @@ static void take_entry(struct infra_reading *reading, bool *is_old, bool is_firs
         } else {
             has_frame = has_frame || key == 'b';
             if (text.length > 0 || key == 't')
-                *(key == 'b' ? &value.frame : &value.type) = keep_text(reading);
+                *(key == 'b' ? &value.frame : &value.type) = infra_read_keep_text(reading);
         }
     }
     if (reading->status != STEP_STATUS_OK)
@@ -318,7 +319,7 @@ static void take_entries(struct infra_reading *reading)
     bool is_old = false, is_first = true;
     while (next_item(reading, &token)) {
         if (token == JSON_OBJECT) {
-            take_entry(reading, &is_old, is_first);
+            infra_read_take_entry(reading, &is_old, is_first);
             is_first = false;
         } else {
             memory_infra_fault(reading->infra, "offset %" PRIu64 ": an entry is no object",
@@ -336,7 +337,7 @@ static void take_heap_part(struct infra_reading *reading, enum json_token token,
         skip(reading, token);
 }
 
-static void take_heap(struct infra_reading *reading, enum json_token token, size_t name)
+static void infra_read_take_heap(struct infra_reading *reading, enum json_token token, size_t name)
 {
     if (token != JSON_OBJECT || reading->takes_names ||
         (reading->heap != NULL && !key_is(reading, name, reading->heap))) {
@@ -350,7 +351,7 @@ static void take_heap(struct infra_reading *reading, enum json_token token, size
 static void take_dumps_part(struct infra_reading *reading, enum json_token token, size_t key)
 {
     if (token == JSON_OBJECT && key_is(reading, key, "heaps"))
-        each_member(reading, take_heap);
+        each_member(reading, infra_read_take_heap);
     else if (token == JSON_OBJECT && key_is(reading, key, "heaps_v2"))
         each_member(reading, take_v2_part);
     else
@@ -435,7 +436,7 @@ static void give_dump(struct infra_reading *reading)
     free(dump.values);
 }
 
-static void take_event(struct infra_reading *reading)
+static void infra_read_take_event(struct infra_reading *reading)
 {
     struct infra_event *event = &reading->event;
     event->process = event->time_ns = 0;
@@ -453,7 +454,7 @@ static void take_events(struct infra_reading *reading)
     enum json_token token;
     while (next_item(reading, &token)) {
         if (token == JSON_OBJECT) {
-            take_event(reading);
+            infra_read_take_event(reading);
             continue;
         }
         if (!reading->takes_names)
@@ -480,7 +481,7 @@ static enum step_status run_pass(struct infra_reading *reading)
     reading->status = json_input_open(reading->infra->path, &reading->json, reading->error);
     if (reading->status != STEP_STATUS_OK)
         return reading->status;
-    enum json_token token = next(reading);
+    enum json_token token = infra_read_next(reading);
     if (token == JSON_ARRAY)
         take_events(reading);
     else if (token == JSON_OBJECT)
@@ -489,7 +490,7 @@ static enum step_status run_pass(struct infra_reading *reading)
         reading->status =
             step_error_set(reading->error, STEP_STATUS_FORMAT, reading->infra->path, 0,
                            "not a JSON trace: it is neither an object nor an array");
-    next(reading);
+    infra_read_next(reading);
     json_input_close(reading->json);
     free(reading->event.texts);
     free(reading->event.values);

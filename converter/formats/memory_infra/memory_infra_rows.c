@@ -117,7 +117,7 @@ static struct group *parent_of(struct splitter *splitter, const struct group *gr
 }
 
 /* Computes totals from the innermost groups outwards. */
-static void add_up(struct splitter *splitter)
+static void infra_rows_add_up(struct splitter *splitter)
 {
     qsort(splitter->groups, splitter->count, sizeof *splitter->groups, compare_groups);
     for (size_t i = 0; i < splitter->count; i++)
@@ -153,8 +153,8 @@ static void add_up(struct splitter *splitter)
     }
 }
 
-static bool add_row(struct splitter *splitter, uint32_t site, uint32_t class_id, uint64_t objects,
-                    uint64_t bytes)
+static bool infra_rows_add(struct splitter *splitter, uint32_t site, uint32_t class_id,
+                           uint64_t objects, uint64_t bytes)
 {
     struct heap_snapshot *snapshot = splitter->snapshot;
     if (objects == 0 && bytes == 0)
@@ -203,7 +203,7 @@ static void take_children_off(struct splitter *splitter)
 
 /* If children lack some types, the types may add up to more than what is left; limits them to
  * that. */
-static bool put_group(struct splitter *splitter, const struct group *group)
+static bool infra_rows_put_group(struct splitter *splitter, const struct group *group)
 {
     uint64_t bytes = group->bytes - group->inner_bytes;
     uint64_t objects = less(group->objects, group->inner_objects);
@@ -219,14 +219,14 @@ static bool put_group(struct splitter *splitter, const struct group *group)
         const struct dump_value *value = &splitter->dump->values[j];
         uint64_t part = value->bytes < bytes ? value->bytes : bytes;
         uint64_t parts = value->objects < objects ? value->objects : objects;
-        ok = add_row(splitter, site, value->class_id, parts, part);
+        ok = infra_rows_add(splitter, site, value->class_id, parts, part);
         bytes -= part;
         objects -= parts;
     }
-    return ok && add_row(splitter, site, 0, objects, bytes);
+    return ok && infra_rows_add(splitter, site, 0, objects, bytes);
 }
 
-static int by_size(const void *left, const void *right)
+static int infra_rows_by_size(const void *left, const void *right)
 {
     const struct dump_value *a = left;
     const struct dump_value *b = right;
@@ -259,7 +259,7 @@ static bool put_dumped(struct splitter *splitter, struct dump_value *values)
         ok = heap_dump_add(&dump, node);
         if (group == NULL)
             continue;
-        qsort(values + group->first, group->end - group->first, sizeof *values, by_size);
+        qsort(values + group->first, group->end - group->first, sizeof *values, infra_rows_by_size);
         for (size_t j = group->first; ok && j < group->end; j++)
             ok = heap_dump_add(&dump, &(struct heap_dump_entry){.site = node->site,
                                                                 .class_id = values[j].class_id,
@@ -274,7 +274,7 @@ static bool put_dumped(struct splitter *splitter, struct dump_value *values)
     return ok;
 }
 
-static bool put_rows(struct splitter *splitter, bool by_class)
+static bool infra_rows_put(struct splitter *splitter, bool by_class)
 {
     struct group *root = &splitter->groups[splitter->by_site[0] - 1];
     splitter->snapshot->live = (struct heap_amount){root->objects, root->bytes, 0};
@@ -284,7 +284,7 @@ static bool put_rows(struct splitter *splitter, bool by_class)
         struct group all = *root;
         all.inner_bytes = all.inner_objects = 0;
         all.has_children = false;
-        return put_group(splitter, &all);
+        return infra_rows_put_group(splitter, &all);
     }
     struct dump_value *values = malloc((splitter->dump->count + 1) * sizeof *values);
     if (values == NULL)
@@ -293,7 +293,7 @@ static bool put_rows(struct splitter *splitter, bool by_class)
     take_children_off(splitter);
     bool ok = true;
     for (size_t i = 0; ok && i < splitter->count; i++)
-        ok = put_group(splitter, &splitter->groups[i]);
+        ok = infra_rows_put_group(splitter, &splitter->groups[i]);
     ok = ok && put_dumped(splitter, values);
     free(values);
     return ok;
@@ -313,8 +313,8 @@ enum step_status memory_infra_rows(struct memory_infra *infra, struct memory_inf
     splitter.row_capacity = 1;
     bool ok = splitter.by_site != NULL && snapshot->rows != NULL && make_groups(&splitter);
     if (ok) {
-        add_up(&splitter);
-        ok = put_rows(&splitter, by_class);
+        infra_rows_add_up(&splitter);
+        ok = infra_rows_put(&splitter, by_class);
     }
     free(splitter.groups);
     free(splitter.by_site);

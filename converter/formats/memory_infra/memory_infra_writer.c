@@ -35,7 +35,8 @@ static void json_hexadecimal(struct json_output *json, const char *key, uint64_t
     json_text(json, key, text);
 }
 
-static void begin_event(struct memory_infra_file *file, const char *name, const char *phase)
+static void infra_writer_begin_event(struct memory_infra_file *file, const char *name,
+                                     const char *phase)
 {
     fputc('\n', file->json.file);
     json_begin_object(&file->json, NULL);
@@ -45,7 +46,7 @@ static void begin_event(struct memory_infra_file *file, const char *name, const 
     json_number(&file->json, "tid", 0);
 }
 
-static void begin(struct memory_infra_file *file)
+static void infra_writer_begin(struct memory_infra_file *file)
 {
     struct json_output *json = &file->json;
     json_init(json, file->base.stream.file);
@@ -55,7 +56,7 @@ static void begin(struct memory_infra_file *file)
     json_begin_object(json, NULL);
     json_text(json, "displayTimeUnit", "ms");
     json_begin_array(json, "traceEvents");
-    begin_event(file, "process_name", "M");
+    infra_writer_begin_event(file, "process_name", "M");
     json_begin_object(json, "args");
     trace_text_put_json(trace_text_or(file->base.title, "java"), json, "name");
     json_end_object(json);
@@ -73,7 +74,7 @@ static void put_scalar(struct json_output *json, const char *name, const char *u
     json_end_object(json);
 }
 
-static void put_totals(struct memory_infra_file *file, const struct heap_amount *all)
+static void infra_writer_put_totals(struct memory_infra_file *file, const struct heap_amount *all)
 {
     struct json_output *json = &file->json;
     char guid[32];
@@ -90,7 +91,7 @@ static void put_totals(struct memory_infra_file *file, const struct heap_amount 
 }
 
 /* Returns false if memory runs out. */
-static bool note(struct id_table *table, uint32_t id, uint8_t bits, bool *is_new)
+static bool infra_writer_note(struct id_table *table, uint32_t id, uint8_t bits, bool *is_new)
 {
     uint8_t *known = id_table_get(table, id);
     if (known == NULL)
@@ -100,7 +101,8 @@ static bool note(struct id_table *table, uint32_t id, uint8_t bits, bool *is_new
     return true;
 }
 
-static bool put_entry(struct memory_infra_file *file, const struct heap_dump_entry *entry)
+static bool infra_writer_put_entry(struct memory_infra_file *file,
+                                   const struct heap_dump_entry *entry)
 {
     struct json_output *json = &file->json;
     char id[24] = "";
@@ -116,8 +118,9 @@ static bool put_entry(struct memory_infra_file *file, const struct heap_dump_ent
         json_text(json, "type", id);
     }
     json_end_object(json);
-    return note(&file->sites, entry->site, entry->is_self ? NAMED_SELF : NAMED_FRAME, &is_new) &&
-           (!entry->has_class || note(&file->classes, entry->class_id, 1, &is_new));
+    return infra_writer_note(&file->sites, entry->site, entry->is_self ? NAMED_SELF : NAMED_FRAME,
+                             &is_new) &&
+           (!entry->has_class || infra_writer_note(&file->classes, entry->class_id, 1, &is_new));
 }
 
 static bool put_heaps(struct memory_infra_file *file, const struct heap_snapshot *snapshot,
@@ -135,7 +138,7 @@ static bool put_heaps(struct memory_infra_file *file, const struct heap_snapshot
     json_begin_object(&file->json, ALLOCATOR);
     json_begin_array(&file->json, "entries");
     for (size_t i = 0; ok && i < dump.count; i++)
-        ok = put_entry(file, &dump.entries[i]);
+        ok = infra_writer_put_entry(file, &dump.entries[i]);
     json_end_array(&file->json);
     json_end_object(&file->json);
     json_end_object(&file->json);
@@ -186,11 +189,12 @@ static bool find_fresh(struct memory_infra_file *file, const struct heap_snapsho
         if (heap_export_amount(&file->base.options, &snapshot->rows[i])->objects == 0 &&
             heap_export_amount(&file->base.options, &snapshot->rows[i])->bytes == 0)
             continue;
-        if (!note(&file->classes, key->class_id, 1, &is_new) ||
+        if (!infra_writer_note(&file->classes, key->class_id, 1, &is_new) ||
             (is_new && !add_fresh(classes, key->class_id)))
             return false;
         for (uint32_t at = key->site;; at = file->base.sites->items[at].parent) {
-            if (!note(&file->sites, at, NAMED_FRAME, &is_new) || (is_new && !add_fresh(sites, at)))
+            if (!infra_writer_note(&file->sites, at, NAMED_FRAME, &is_new) ||
+                (is_new && !add_fresh(sites, at)))
                 return false;
             if (!is_new || file->base.sites->items[at].parent == 0)
                 break;
@@ -271,8 +275,8 @@ static bool put_heaps_v2(struct memory_infra_file *file, const struct heap_snaps
     return ok;
 }
 
-static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
-                            struct step_error *error)
+static enum step_status infra_writer_put(struct heap_writer *writer, struct heap_snapshot *snapshot,
+                                         struct step_error *error)
 {
     struct memory_infra_file *file = (struct memory_infra_file *) writer;
     struct json_output *json = &file->json;
@@ -280,9 +284,9 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     const struct heap_amount *all =
         writer->options.allocated ? &snapshot->allocated : &snapshot->live;
     if (!file->has_begun)
-        begin(file);
+        infra_writer_begin(file);
     heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
-    begin_event(file, "periodic_interval", "v");
+    infra_writer_begin_event(file, "periodic_interval", "v");
     json_text(json, "cat", "disabled-by-default-memory-infra");
     snprintf(id, sizeof id, "0x%" PRIx64, ++file->dump_count);
     json_text(json, "id", id);
@@ -290,7 +294,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     json_begin_object(json, "args");
     json_begin_object(json, "dumps");
     json_text(json, "level_of_detail", "detailed");
-    put_totals(file, all);
+    infra_writer_put_totals(file, all);
     bool ok = writer->options.v2 ? put_heaps_v2(file, snapshot) : put_heaps(file, snapshot, all);
     json_end_object(json);
     json_end_object(json);
@@ -298,7 +302,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-static void put_frame(struct memory_infra_file *file, uint32_t site, bool is_self)
+static void infra_writer_put_frame(struct memory_infra_file *file, uint32_t site, bool is_self)
 {
     struct json_output *json = &file->json;
     char id[24], parent[24], text[HEAP_SITE_TEXT] = "<self>";
@@ -314,17 +318,17 @@ static void put_frame(struct memory_infra_file *file, uint32_t site, bool is_sel
     json_end_object(json);
 }
 
-static void put_frames(struct memory_infra_file *file)
+static void infra_writer_put_frames(struct memory_infra_file *file)
 {
-    begin_event(file, "stackFrames", "M");
+    infra_writer_begin_event(file, "stackFrames", "M");
     json_begin_object(&file->json, "args");
     json_begin_object(&file->json, "stackFrames");
     const uint8_t *known;
     for (uint32_t i = 0; (known = id_table_next(&file->sites, &i)) != NULL; i++) {
         if ((*known & NAMED_FRAME) != 0 && i != 0)
-            put_frame(file, i, false);
+            infra_writer_put_frame(file, i, false);
         if ((*known & NAMED_SELF) != 0)
-            put_frame(file, i, true);
+            infra_writer_put_frame(file, i, true);
     }
     json_end_object(&file->json);
     json_end_object(&file->json);
@@ -332,10 +336,10 @@ static void put_frames(struct memory_infra_file *file)
 }
 
 /* Always written: viewers skip dumps without it. */
-static void put_types(struct memory_infra_file *file)
+static void infra_writer_put_types(struct memory_infra_file *file)
 {
     char id[24];
-    begin_event(file, "typeNames", "M");
+    infra_writer_begin_event(file, "typeNames", "M");
     json_begin_object(&file->json, "args");
     json_begin_object(&file->json, "typeNames");
     const uint8_t *known;
@@ -355,17 +359,17 @@ static enum step_status close_file(struct heap_writer *writer, struct step_error
     struct memory_infra_file *file = (struct memory_infra_file *) writer;
     (void) error;
     if (!file->has_begun)
-        begin(file);
+        infra_writer_begin(file);
     if (!writer->options.v2) {
-        put_frames(file);
-        put_types(file);
+        infra_writer_put_frames(file);
+        infra_writer_put_types(file);
     }
     json_end_array(&file->json);
     json_close(&file->json);
     return STEP_STATUS_OK;
 }
 
-static void reset(struct heap_writer *writer)
+static void infra_writer_reset(struct heap_writer *writer)
 {
     struct memory_infra_file *file = (struct memory_infra_file *) writer;
     if (file->has_begun) {
@@ -375,9 +379,9 @@ static void reset(struct heap_writer *writer)
 }
 
 static const struct heap_writer_operations memory_infra_writer = {
-    .put = put,
+    .put = infra_writer_put,
     .close = close_file,
-    .reset = reset,
+    .reset = infra_writer_reset,
     .size_bytes = sizeof(struct memory_infra_file),
     .takes_series = true,
 };

@@ -53,7 +53,7 @@ static uint8_t tag_of(const struct metatf_record *record)
     return strcmp(record->name, "realloc") == 0 ? HATF_REALLOC_ALLOC_FREE : NO_TAG;
 }
 
-static uint8_t place_of(const struct metatf_field *field, bool has_address)
+static uint8_t mtf_allocs_place_of(const struct metatf_field *field, bool has_address)
 {
     static const struct {
         const char *name;
@@ -79,7 +79,7 @@ static struct mapping map_record(const struct metatf_record *record)
     for (uint32_t i = 1; i < record->field_count && i < PLACES_MAX; i++) {
         if (record->fields[i].repeat > 0)
             mapping.tag = NO_TAG;
-        mapping.places[i] = place_of(&record->fields[i], has_address);
+        mapping.places[i] = mtf_allocs_place_of(&record->fields[i], has_address);
         has_address = has_address || mapping.places[i] == PLACE_ADDRESS;
     }
     return mapping;
@@ -109,8 +109,8 @@ static enum step_status map_all(struct metatf_alloc_source *source, struct step_
 
 /* ---- records ---- */
 
-static const struct mapping *find(struct metatf_alloc_source *source,
-                                  const struct metatf_record *record)
+static const struct mapping *mtf_allocs_find(struct metatf_alloc_source *source,
+                                             const struct metatf_record *record)
 {
     for (size_t i = 0; i < source->mapping_count; i++) {
         if (source->mappings[source->last].record == record)
@@ -120,8 +120,8 @@ static const struct mapping *find(struct metatf_alloc_source *source,
     return &source->mappings[source->last];
 }
 
-static void take(const struct mapping *mapping, const struct metatf_event *event,
-                 struct hatf_record *record)
+static void mtf_allocs_take(const struct mapping *mapping, const struct metatf_event *event,
+                            struct hatf_record *record)
 {
     *record = (struct hatf_record){.tag = (enum hatf_tag) mapping->tag};
     if (mapping->tag == HATF_COMMENT) {
@@ -145,8 +145,8 @@ static void take(const struct mapping *mapping, const struct metatf_event *event
         record->attributes.length = HATF_ATTRIBUTES_MAX;
 }
 
-static enum step_status next(struct alloc_source *base, struct hatf_record *record,
-                             struct step_error *error)
+static enum step_status mtf_allocs_next(struct alloc_source *base, struct hatf_record *record,
+                                        struct step_error *error)
 {
     struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
     struct metatf_event event;
@@ -158,22 +158,22 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
             return status == STEP_STATUS_LIMIT || status == STEP_STATUS_UNSUPPORTED
                        ? STEP_STATUS_CORRUPT
                        : status;
-        mapping = find(source, event.record);
+        mapping = mtf_allocs_find(source, event.record);
     } while (mapping->tag == NO_TAG);
     base->number = metatf_reader_record_number(source->trace.reader) - 1;
-    take(mapping, &event, record);
+    mtf_allocs_take(mapping, &event, record);
     if (record->tag == HATF_COMMENT && record->comment.length > HATF_COMMENT_MAX)
         record->comment.length = HATF_COMMENT_MAX;
     return STEP_STATUS_OK;
 }
 
-static double progress(struct alloc_source *base)
+static double mtf_allocs_progress(struct alloc_source *base)
 {
     struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
     return metatf_trace_progress(&source->trace);
 }
 
-static void destroy(struct alloc_source *base)
+static void mtf_allocs_destroy(struct alloc_source *base)
 {
     struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
     metatf_trace_reset(&source->trace);
@@ -182,9 +182,9 @@ static void destroy(struct alloc_source *base)
 }
 
 static const struct alloc_source_operations operations = {
-    .next = next,
-    .progress = progress,
-    .destroy = destroy,
+    .next = mtf_allocs_next,
+    .progress = mtf_allocs_progress,
+    .destroy = mtf_allocs_destroy,
 };
 
 enum step_status metatf_alloc_source_create(const char *path, const char *dtd_path,
@@ -203,6 +203,6 @@ enum step_status metatf_alloc_source_create(const char *path, const char *dtd_pa
     if (status == STEP_STATUS_OK)
         *out = &source->base;
     else
-        destroy(&source->base);
+        mtf_allocs_destroy(&source->base);
     return status;
 }

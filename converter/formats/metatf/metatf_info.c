@@ -17,7 +17,7 @@ struct counts {
     uint64_t data, comments, metadata;
 };
 
-static void reset(struct counts *counts)
+static void mtf_info_reset(struct counts *counts)
 {
     for (uint32_t s = 0; counts->records != NULL && s < counts->dtd->section_count; s++)
         free(counts->records[s]);
@@ -36,7 +36,7 @@ static bool init(struct counts *counts, const struct metatf_dtd *dtd)
     return counts->records != NULL;
 }
 
-static void count(struct counts *counts, const struct metatf_event *event)
+static void mtf_info_count(struct counts *counts, const struct metatf_event *event)
 {
     size_t section = (size_t) (event->section - counts->dtd->sections);
     counts->records[section][event->record - event->section->records]++;
@@ -51,7 +51,7 @@ static enum step_status count_all(struct counts *counts, struct metatf_records_r
     struct metatf_event event;
     enum step_status status;
     while ((status = metatf_reading_next(reading, &event)) == STEP_STATUS_OK)
-        count(counts, &event);
+        mtf_info_count(counts, &event);
     return status;
 }
 
@@ -62,13 +62,14 @@ static const char *layout_name(enum metatf_layout layout)
     return names[layout];
 }
 
-static void print_row(const char *label, uint64_t value)
+static void mtf_info_print_row(const char *label, uint64_t value)
 {
     printf("%-14s %s\n", label, quantity_of_count(value).text);
 }
 
-static void print_text(const struct counts *counts, const struct metatf_records_reading *reading,
-                       const char *shown, const char *state)
+static void mtf_info_print_text(const struct counts *counts,
+                                const struct metatf_records_reading *reading, const char *shown,
+                                const char *state)
 {
     const struct metatf_file_about *about = metatf_file_about(reading->trace.file);
     uint64_t bytes = reading->trace.file_bytes;
@@ -83,7 +84,7 @@ static void print_text(const struct counts *counts, const struct metatf_records_
     print_shown_label("DTD", stdout);
     print_shown_text(about->dtd_name, stdout);
     printf("%s\n", about->dtd_text != NULL ? " (in the file)" : "");
-    print_row("records", counts->data);
+    mtf_info_print_row("records", counts->data);
     for (uint32_t s = 0; s < counts->dtd->section_count; s++)
         for (uint32_t r = 0; r < counts->dtd->sections[s].record_count; r++)
             if (counts->records[s][r] > 0 &&
@@ -93,12 +94,13 @@ static void print_text(const struct counts *counts, const struct metatf_records_
                                 stdout);
                 putchar('\n');
             }
-    print_row("comments", counts->comments);
-    print_row("metadata", counts->metadata);
+    mtf_info_print_row("comments", counts->comments);
+    mtf_info_print_row("metadata", counts->metadata);
 }
 
-static void print_json(const struct counts *counts, const struct metatf_records_reading *reading,
-                       const char *shown, const char *state)
+static void mtf_info_print_json(const struct counts *counts,
+                                const struct metatf_records_reading *reading, const char *shown,
+                                const char *state)
 {
     const struct metatf_file_about *about = metatf_file_about(reading->trace.file);
     struct json_output json;
@@ -138,10 +140,10 @@ static const char *state_of(const struct metatf_records_reading *reading, enum s
                                                             : "damaged";
 }
 
-static enum step_status run(const char *path, const char *shown, const char *dtd_path,
-                            void (*print)(const struct counts *counts,
-                                          const struct metatf_records_reading *reading,
-                                          const char *shown, const char *state))
+static enum step_status mtf_info_run(const char *path, const char *shown, const char *dtd_path,
+                                     void (*print)(const struct counts *counts,
+                                                   const struct metatf_records_reading *reading,
+                                                   const char *shown, const char *state))
 {
     struct metatf_records_reading reading;
     struct counts counts = {.records = NULL};
@@ -154,7 +156,7 @@ static enum step_status run(const char *path, const char *shown, const char *dtd
         status =
             status == STEP_STATUS_END ? STEP_STATUS_OK : metatf_reading_report(&reading, status);
     }
-    reset(&counts);
+    mtf_info_reset(&counts);
     metatf_reading_close(&reading);
     return status;
 }
@@ -162,11 +164,12 @@ static enum step_status run(const char *path, const char *shown, const char *dtd
 enum step_status metatf_records_info(const char *path, const char *shown, const char *dtd_path,
                                      bool json)
 {
-    return run(path, shown, dtd_path, json ? print_json : print_text);
+    return mtf_info_run(path, shown, dtd_path, json ? mtf_info_print_json : mtf_info_print_text);
 }
 
-static void print_verdict(const struct counts *counts, const struct metatf_records_reading *reading,
-                          const char *shown, const char *state)
+static void mtf_info_print_verdict(const struct counts *counts,
+                                   const struct metatf_records_reading *reading, const char *shown,
+                                   const char *state)
 {
     bool is_whole = strcmp(state, "whole") == 0;
     (void) reading, (void) shown;
@@ -177,7 +180,7 @@ static void print_verdict(const struct counts *counts, const struct metatf_recor
 
 enum step_status metatf_records_check(const char *path, const char *dtd_path)
 {
-    return run(path, path, dtd_path, print_verdict);
+    return mtf_info_run(path, path, dtd_path, mtf_info_print_verdict);
 }
 
 enum step_status metatf_records_print_dtd(const char *path, const char *dtd_path)

@@ -18,7 +18,7 @@ struct values {
     const struct metatf_value *at, *end;
 };
 
-static bool is_text(struct step_bytes bytes)
+static bool mtf_line_is_text(struct step_bytes bytes)
 {
     size_t length = 0;
     for (size_t at = 0; at < bytes.length; at += length)
@@ -34,7 +34,7 @@ static void put_hex(struct step_bytes bytes, FILE *out)
 }
 
 /* Returns the next value of the field.  Events of a trace have all their values. */
-static struct metatf_value take(struct values *values)
+static struct metatf_value mtf_line_take(struct values *values)
 {
     return values->at < values->end ? *values->at++ : (struct metatf_value){.number = 0};
 }
@@ -60,9 +60,9 @@ static void put_quoted(struct step_bytes text, FILE *out)
     fputc('"', out);
 }
 
-static void put_bytes(struct step_bytes bytes, FILE *out)
+static void mtf_line_put_bytes(struct step_bytes bytes, FILE *out)
 {
-    if (is_text(bytes)) {
+    if (mtf_line_is_text(bytes)) {
         put_quoted(bytes, out);
         return;
     }
@@ -71,20 +71,20 @@ static void put_bytes(struct step_bytes bytes, FILE *out)
     fputc('\'', out);
 }
 
-static void put_fields(struct values *values, uint32_t first, uint32_t count, FILE *out)
+static void mtf_line_put_fields(struct values *values, uint32_t first, uint32_t count, FILE *out)
 {
     for (uint32_t i = first; i < first + count; i++) {
         const struct metatf_field *field = &values->record->fields[i];
-        struct metatf_value value = take(values);
+        struct metatf_value value = mtf_line_take(values);
         fprintf(out, "%s%s=", i > first ? " " : "", field->path);
         if (field->kind == METATF_BYTES)
-            put_bytes(value.bytes, out);
+            mtf_line_put_bytes(value.bytes, out);
         else
             fprintf(out, "%" PRIu64, value.number);
         for (uint64_t k = 0; field->repeat > 0 && k < value.number && values->at < values->end;
              k++) {
             fputs(" [", out);
-            put_fields(values, i + 1, field->repeat, out);
+            mtf_line_put_fields(values, i + 1, field->repeat, out);
             fputc(']', out);
         }
         i += field->repeat;
@@ -100,7 +100,7 @@ static const struct metatf_record *record_with_tag(const struct metatf_section *
     return NULL;
 }
 
-static void put_metadata(const struct metatf_event *event, FILE *out)
+static void mtf_line_put_metadata(const struct metatf_event *event, FILE *out)
 {
     const struct metatf_metadata *metadata = &event->metadata;
     const struct metatf_record *record = record_with_tag(event->section, metadata->tag);
@@ -141,7 +141,7 @@ void metatf_line_put(const struct metatf_event *event, FILE *out)
         put_comment(event, out);
         return;
     case METATF_METADATA:
-        put_metadata(event, out);
+        mtf_line_put_metadata(event, out);
         return;
     case METATF_SECTION:
         return;
@@ -151,7 +151,7 @@ void metatf_line_put(const struct metatf_event *event, FILE *out)
     metatf_name_put(event->section, event->record, out);
     if (event->record->field_count > 1)
         fputc(' ', out);
-    put_fields(&values, 1, event->record->field_count - 1, out);
+    mtf_line_put_fields(&values, 1, event->record->field_count - 1, out);
     fputc('\n', out);
 }
 
@@ -162,7 +162,7 @@ static void put_json_value(struct json_output *json, const struct metatf_field *
 {
     if (field->kind == METATF_NUMBER) {
         json_number(json, field->path, value->number);
-    } else if (is_text(value->bytes)) {
+    } else if (mtf_line_is_text(value->bytes)) {
         json_bytes(json, field->path, value->bytes);
     } else {
         json_hex(json, field->path, value->bytes);
@@ -196,7 +196,7 @@ static void put_json_fields(struct json_output *json, struct values *values, uin
 {
     for (uint32_t i = first; i < first + count; i++) {
         const struct metatf_field *field = &values->record->fields[i];
-        struct metatf_value value = take(values);
+        struct metatf_value value = mtf_line_take(values);
         put_json_value(json, field, &value);
         if (field->repeat > 0) {
             char key[4200];
@@ -285,15 +285,15 @@ static void put_cell_elements(struct values *values, uint32_t field, uint64_t ti
     free(text);
 }
 
-static void put_cell(struct values values, uint32_t field, FILE *out)
+static void mtf_line_put_cell(struct values values, uint32_t field, FILE *out)
 {
     const struct metatf_field *model = &values.record->fields[field];
-    struct metatf_value value = take(&values);
+    struct metatf_value value = mtf_line_take(&values);
     if (model->repeat > 0)
         put_cell_elements(&values, field, value.number, out);
     else if (model->kind == METATF_NUMBER)
         fprintf(out, "%" PRIu64, value.number);
-    else if (is_text(value.bytes))
+    else if (mtf_line_is_text(value.bytes))
         csv_put_text(value.bytes, out);
     else
         put_hex(value.bytes, out);
@@ -303,7 +303,7 @@ static void pass_over(struct values *values, uint32_t first, uint32_t count)
 {
     for (uint32_t i = first; i < first + count; i++) {
         uint32_t repeat = values->record->fields[i].repeat;
-        uint64_t times = take(values).number;
+        uint64_t times = mtf_line_take(values).number;
         for (uint64_t k = 0; repeat > 0 && k < times && values->at < values->end; k++)
             pass_over(values, i + 1, repeat);
         i += repeat;
@@ -325,7 +325,7 @@ void metatf_columns_put(const struct metatf_columns *columns, const struct metat
         fputc(',', out);
         for (uint32_t f = 1; f < record->field_count; f += 1 + record->fields[f].repeat)
             if (strcmp(record->fields[f].path, columns->paths[i]) == 0)
-                put_cell((struct values){record, columns->starts[f], values.end}, f, out);
+                mtf_line_put_cell((struct values){record, columns->starts[f], values.end}, f, out);
     }
     fputc('\n', out);
 }

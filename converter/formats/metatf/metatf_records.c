@@ -65,7 +65,8 @@ static bool is_named(const char *names, const struct metatf_section *section, co
     return false;
 }
 
-static bool is_wanted(const struct metatf_choice *choice, const struct metatf_event *event)
+static bool mtf_records_is_wanted(const struct metatf_choice *choice,
+                                  const struct metatf_event *event)
 {
     switch (event->record->role) {
     case METATF_METADATA:
@@ -81,8 +82,9 @@ static bool is_wanted(const struct metatf_choice *choice, const struct metatf_ev
 }
 
 /* Returns INVALID if a name matches no record. */
-static enum step_status check_names(const struct metatf_choice *choice,
-                                    const struct metatf_dtd *dtd, struct step_error *error)
+static enum step_status mtf_records_check_names(const struct metatf_choice *choice,
+                                                const struct metatf_dtd *dtd,
+                                                struct step_error *error)
 {
     for (const char *name = choice->names; name != NULL;) {
         size_t length = strcspn(name, ",");
@@ -104,14 +106,14 @@ static enum step_status check_names(const struct metatf_choice *choice,
 
 /* ---- as text ---- */
 
-static enum step_status put_events(struct metatf_records_reading *reading,
-                                   const struct metatf_choice *choice,
-                                   const struct metatf_columns *columns, FILE *out)
+static enum step_status mtf_records_put_events(struct metatf_records_reading *reading,
+                                               const struct metatf_choice *choice,
+                                               const struct metatf_columns *columns, FILE *out)
 {
     struct metatf_event event;
     enum step_status status;
     while ((status = metatf_reading_next(reading, &event)) == STEP_STATUS_OK && !ferror(out)) {
-        if (!is_wanted(choice, &event))
+        if (!mtf_records_is_wanted(choice, &event))
             continue;
         if (choice->form == METATF_AS_LINES)
             metatf_line_put(&event, out);
@@ -124,9 +126,9 @@ static enum step_status put_events(struct metatf_records_reading *reading,
 }
 
 /* Also writes the part before a fault.  Returns END if everything was written. */
-static enum step_status put_text(struct metatf_records_reading *reading,
-                                 const struct metatf_choice *choice, struct output_file *file,
-                                 struct step_error *error)
+static enum step_status mtf_records_put_text(struct metatf_records_reading *reading,
+                                             const struct metatf_choice *choice,
+                                             struct output_file *file, struct step_error *error)
 {
     const struct step_output output = output_file_as_output(file);
     struct metatf_columns columns = {.count = 0};
@@ -139,7 +141,7 @@ static enum step_status put_text(struct metatf_records_reading *reading,
     else if (choice->form == METATF_AS_CSV)
         metatf_columns_put_head(&columns, stream.file);
     if (status == STEP_STATUS_OK)
-        status = put_events(reading, choice, &columns, stream.file);
+        status = mtf_records_put_events(reading, choice, &columns, stream.file);
     enum step_status closed = output_stream_close(&stream, error);
     output_stream_reset(&stream);
     metatf_columns_reset(&columns);
@@ -270,13 +272,14 @@ static enum step_status write_output(struct metatf_records_reading *reading, con
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct output_file file;
-    enum step_status status = check_names(choice, reading->trace.dtd, &error);
+    enum step_status status = mtf_records_check_names(choice, reading->trace.dtd, &error);
     if (status == STEP_STATUS_OK)
         status = output_file_open(&file, output, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
-    status = choice->form == METATF_AS_METATF ? put_metatf(reading, choice, &file, &error)
-                                              : put_text(reading, choice, &file, &error);
+    status = choice->form == METATF_AS_METATF
+                 ? put_metatf(reading, choice, &file, &error)
+                 : mtf_records_put_text(reading, choice, &file, &error);
     bool is_read = status == STEP_STATUS_END;
     bool is_damaged = !is_read && error.status == STEP_STATUS_OK; /* an error of the reader */
     if (is_read || is_damaged)

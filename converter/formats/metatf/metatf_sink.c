@@ -151,8 +151,8 @@ static uint64_t frame_place(struct metatf_sink *sink, uint32_t id)
     return place != NULL && sink->status == STEP_STATUS_OK ? *place : 0;
 }
 
-static void put_object(struct metatf_sink *sink, const struct trace_event *event,
-                       struct step_java_metatf_event *out)
+static void mtf_sink_put_object(struct metatf_sink *sink, const struct trace_event *event,
+                                struct step_java_metatf_event *out)
 {
     if (event->kind == EVENT_OBJECT_ALLOC) {
         out->kind = STEP_JAVA_METATF_EVENTS_ALLOC;
@@ -170,7 +170,7 @@ static void put_object(struct metatf_sink *sink, const struct trace_event *event
     out->as.events_free.class_ = is_known ? 0 : class_place(sink, event->class_id);
 }
 
-static void put_event(struct metatf_sink *sink, const struct trace_event *event)
+static void mtf_sink_put_event(struct metatf_sink *sink, const struct trace_event *event)
 {
     struct step_java_metatf_event out = {.section = 0};
     /* time and thread are the first members of each event's struct */
@@ -192,7 +192,7 @@ static void put_event(struct metatf_sink *sink, const struct trace_event *event)
         break;
     case EVENT_OBJECT_ALLOC:
     case EVENT_OBJECT_FREE:
-        put_object(sink, event, &out);
+        mtf_sink_put_object(sink, event, &out);
         break;
     case EVENT_THREAD_BEGIN:
         out.kind = STEP_JAVA_METATF_EVENTS_THREADSTART;
@@ -220,24 +220,24 @@ static void put_event(struct metatf_sink *sink, const struct trace_event *event)
     put_java(sink, &out);
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
-                            struct step_error *error)
+static enum step_status mtf_sink_put(struct trace_sink *base, const struct trace_event *events,
+                                     size_t count, struct step_error *error)
 {
     struct metatf_sink *sink = (struct metatf_sink *) base;
     for (size_t i = 0; i < count && sink->status == STEP_STATUS_OK; i++)
-        put_event(sink, &events[i]);
+        mtf_sink_put_event(sink, &events[i]);
     if (sink->status != STEP_STATUS_OK && error != NULL)
         *error = sink->error;
     return sink->status;
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status mtf_sink_close(struct trace_sink *base, struct step_error *error)
 {
     struct metatf_sink *sink = (struct metatf_sink *) base;
     return metatf_writer_close(sink->writer, error);
 }
 
-static void reset(struct trace_sink *base)
+static void mtf_sink_reset(struct trace_sink *base)
 {
     struct metatf_sink *sink = (struct metatf_sink *) base;
     metatf_writer_destroy(sink->writer);
@@ -246,7 +246,8 @@ static void reset(struct trace_sink *base)
     free(sink->chain.ids);
 }
 
-static void put_property(struct metatf_sink *sink, struct trace_text key, struct trace_text value)
+static void mtf_sink_put_property(struct metatf_sink *sink, struct trace_text key,
+                                  struct trace_text value)
 {
     struct step_java_metatf_event event = {.kind = STEP_JAVA_METATF_PROPERTIES_PROPERTY};
     event.as.properties_property.key_data = trace_text_bytes(key);
@@ -256,8 +257,8 @@ static void put_property(struct metatf_sink *sink, struct trace_text key, struct
 
 /* Writes a comment to each section, so that no entry of a table has offset 0, and the properties.
  */
-static enum step_status begin(struct metatf_sink *sink, const struct event_source *source,
-                              bool has_pieces, struct step_error *error)
+static enum step_status mtf_sink_begin(struct metatf_sink *sink, const struct event_source *source,
+                                       bool has_pieces, struct step_error *error)
 {
     static const char *const comments[TABLES] = {"classes", "methods", "threads", "frames"};
     for (uint32_t i = 0; i < TABLES && sink->status == STEP_STATUS_OK; i++)
@@ -265,7 +266,7 @@ static enum step_status begin(struct metatf_sink *sink, const struct event_sourc
                                              &sink->error);
     struct trace_property property;
     for (size_t i = 0; (property = trace_property_of(&source->about, i)).key.unshown != NULL; i++)
-        put_property(sink, property.key, property.value);
+        mtf_sink_put_property(sink, property.key, property.value);
     if (sink->status == STEP_STATUS_OK && has_pieces)
         sink->status = metatf_writer_flush(sink->writer, &sink->error);
     if (sink->status != STEP_STATUS_OK && error != NULL)
@@ -273,8 +274,8 @@ static enum step_status begin(struct metatf_sink *sink, const struct event_sourc
     return sink->status;
 }
 
-static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
-                                  struct step_error *error)
+static enum step_status mtf_sink_open(struct trace_sink *base, const struct format_output *to,
+                                      struct step_error *error)
 {
     const struct metatf_look *look = format_settings_get(to->settings, &metatf_options);
     struct metatf_sink *sink = (struct metatf_sink *) base;
@@ -285,16 +286,16 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     enum step_status status =
         create_writer(to, &step_java_metatf_dtd, METATF_JAVA_DTD, &sink->writer, error);
     return status == STEP_STATUS_OK
-               ? begin(sink, to->source, look->layout != METATF_BY_INDEX, error)
+               ? mtf_sink_begin(sink, to->source, look->layout != METATF_BY_INDEX, error)
                : status;
 }
 
 static const struct trace_sink_operations operations = {
     .size_bytes = sizeof(struct metatf_sink),
-    .open = open_sink,
-    .put = put,
-    .close = close_sink,
-    .reset = reset,
+    .open = mtf_sink_open,
+    .put = mtf_sink_put,
+    .close = mtf_sink_close,
+    .reset = mtf_sink_reset,
 };
 
 /* ---- HATF's records ---- */
@@ -310,8 +311,9 @@ const char *const metatf_heap_records[HATF_METADATA] = {
     "reallocAlloc", "reallocFree",   "createHeap",     "destroyHeap",
     "createThread", "destroyThread", "comment"};
 
-static enum step_status put_record(struct trace_sink *base, const struct hatf_record *record,
-                                   struct step_error *error)
+static enum step_status mtf_sink_put_record(struct trace_sink *base,
+                                            const struct hatf_record *record,
+                                            struct step_error *error)
 {
     struct metatf_record_sink *sink = (struct metatf_record_sink *) base;
     struct metatf_value values[9] = {{.number = 0}};
@@ -366,7 +368,7 @@ static enum step_status open_records(struct trace_sink *base, const struct forma
 static const struct trace_sink_operations record_operations = {
     .size_bytes = sizeof(struct metatf_record_sink),
     .open = open_records,
-    .put_alloc = put_record,
+    .put_alloc = mtf_sink_put_record,
     .close = close_records,
     .reset = reset_records,
 };

@@ -36,8 +36,9 @@ struct metatf_source {
 /* ---- tables ---- */
 
 /* Returns the new entry of a record in a table, or NULL if memory runs out. */
-static void *add_entry(struct metatf_source *source, enum metatf_table table,
-                       struct id_table *entries, const struct step_java_metatf_event *event)
+static void *mtf_source_add_entry(struct metatf_source *source, enum metatf_table table,
+                                  struct id_table *entries,
+                                  const struct step_java_metatf_event *event)
 {
     struct metatf_places *places = &source->places[table];
     if (places->count >= UINT32_MAX ||
@@ -56,8 +57,8 @@ static void miss(struct metatf_source *source, enum metatf_table table, uint64_t
 
 /* Sets *id to the number of the entry at `position`, or to 0 for position 0.  Returns false if
  * there is no entry.  Inline because each event needs four lookups. */
-static inline bool find(struct metatf_source *source, enum metatf_table table, uint64_t position,
-                        uint32_t *id)
+static inline bool mtf_source_find(struct metatf_source *source, enum metatf_table table,
+                                   uint64_t position, uint32_t *id)
 {
     const struct metatf_places *places = &source->places[table];
     *id = 0;
@@ -76,11 +77,13 @@ static inline bool find(struct metatf_source *source, enum metatf_table table, u
  * Each function adds a record to its table. It returns false if memory runs out, or if an entry
  * that the record names is missing. */
 
-static bool take_class(struct metatf_source *source, const struct step_java_metatf_event *event)
+static bool mtf_source_take_class(struct metatf_source *source,
+                                  const struct step_java_metatf_event *event)
 {
     const struct step_java_metatf_classes_class *in = &event->as.classes_class;
     struct trace_names *names = &source->base.names;
-    struct trace_class *class = add_entry(source, METATF_CLASSES, &names->classes, event);
+    struct trace_class *class =
+        mtf_source_add_entry(source, METATF_CLASSES, &names->classes, event);
     if (class == NULL || !trace_names_copy(names, in->name_data, &class->name))
         return false;
     class->loader = in->loader;
@@ -93,9 +96,10 @@ static bool take_method(struct metatf_source *source, const struct step_java_met
     const struct step_java_metatf_methods_method *in = &event->as.methods_method;
     struct trace_names *names = &source->base.names;
     uint32_t class_id;
-    if (!find(source, METATF_CLASSES, in->class_, &class_id))
+    if (!mtf_source_find(source, METATF_CLASSES, in->class_, &class_id))
         return false;
-    struct trace_method *method = add_entry(source, METATF_METHODS, &names->methods, event);
+    struct trace_method *method =
+        mtf_source_add_entry(source, METATF_METHODS, &names->methods, event);
     if (method == NULL || !trace_names_copy(names, in->name_data, &method->name) ||
         !trace_names_copy(names, in->descriptor_data, &method->descriptor))
         return false;
@@ -105,11 +109,13 @@ static bool take_method(struct metatf_source *source, const struct step_java_met
     return true;
 }
 
-static bool take_thread(struct metatf_source *source, const struct step_java_metatf_event *event)
+static bool mtf_source_take_thread(struct metatf_source *source,
+                                   const struct step_java_metatf_event *event)
 {
     const struct step_java_metatf_threads_thread *in = &event->as.threads_thread;
     struct trace_names *names = &source->base.names;
-    struct trace_thread *thread = add_entry(source, METATF_THREADS, &names->threads, event);
+    struct trace_thread *thread =
+        mtf_source_add_entry(source, METATF_THREADS, &names->threads, event);
     if (thread == NULL || !trace_names_copy(names, in->name_data, &thread->name))
         return false;
     thread->number = in->number;
@@ -122,10 +128,11 @@ static bool take_frame(struct metatf_source *source, const struct step_java_meta
 {
     const struct step_java_metatf_frames_frame *in = &event->as.frames_frame;
     uint32_t parent, method;
-    if (!find(source, METATF_FRAMES, in->parent, &parent) ||
-        !find(source, METATF_METHODS, in->method, &method))
+    if (!mtf_source_find(source, METATF_FRAMES, in->parent, &parent) ||
+        !mtf_source_find(source, METATF_METHODS, in->method, &method))
         return false;
-    struct trace_frame *frame = add_entry(source, METATF_FRAMES, &source->base.names.frames, event);
+    struct trace_frame *frame =
+        mtf_source_add_entry(source, METATF_FRAMES, &source->base.names.frames, event);
     if (frame == NULL)
         return false;
     *frame = (struct trace_frame){.parent = parent,
@@ -157,8 +164,8 @@ struct references {
     uint64_t class_place, method_place, frame_place;
 };
 
-static struct references take_fields(const struct step_java_metatf_event *in,
-                                     struct trace_event *event)
+static struct references mtf_source_take_fields(const struct step_java_metatf_event *in,
+                                                struct trace_event *event)
 {
     struct references refer = {0, 0, 0};
     switch (in->kind) {
@@ -198,7 +205,7 @@ static struct references take_fields(const struct step_java_metatf_event *in,
 
 /* ---- records ---- */
 
-static char *text_of(struct step_bytes bytes)
+static char *mtf_source_text_of(struct step_bytes bytes)
 {
     char *text = malloc(bytes.length + 1);
     if (text != NULL) {
@@ -225,8 +232,8 @@ static enum step_status take_property(struct metatf_source *source,
         return no_memory(error);
     about->properties = grown;
     struct trace_property *property = &grown[about->property_count++];
-    *property = (struct trace_property){trace_text_of(text_of(in->key_data)),
-                                        trace_text_of(text_of(in->value_data))};
+    *property = (struct trace_property){trace_text_of(mtf_source_text_of(in->key_data)),
+                                        trace_text_of(mtf_source_text_of(in->value_data))};
     if (!trace_text_is_there(property->key) || !trace_text_is_there(property->value))
         return no_memory(error);
     if (about->resolution_ns == 0 && trace_text_is(property->key, "resolution-ns"))
@@ -235,7 +242,8 @@ static enum step_status take_property(struct metatf_source *source,
 }
 
 /* Reports a missing entry that the current record names or, if there is none, lack of memory. */
-static enum step_status refuse(const struct metatf_source *source, struct step_error *error)
+static enum step_status mtf_source_refuse(const struct metatf_source *source,
+                                          struct step_error *error)
 {
     if (source->missing == NULL)
         return no_memory(error);
@@ -258,13 +266,13 @@ static enum step_status next_event(struct metatf_source *source,
             return status;
         switch (event->kind) {
         case STEP_JAVA_METATF_CLASSES_CLASS:
-            is_taken = take_class(source, event);
+            is_taken = mtf_source_take_class(source, event);
             break;
         case STEP_JAVA_METATF_METHODS_METHOD:
             is_taken = take_method(source, event);
             break;
         case STEP_JAVA_METATF_THREADS_THREAD:
-            is_taken = take_thread(source, event);
+            is_taken = mtf_source_take_thread(source, event);
             break;
         case STEP_JAVA_METATF_FRAMES_FRAME:
             is_taken = take_frame(source, event);
@@ -278,29 +286,29 @@ static enum step_status next_event(struct metatf_source *source,
             return STEP_STATUS_OK;
         }
         if (!is_taken)
-            return refuse(source, error);
+            return mtf_source_refuse(source, error);
         if (status != STEP_STATUS_OK)
             return status;
     }
 }
 
-static enum step_status take_event(struct metatf_source *source,
-                                   const struct step_java_metatf_event *in,
-                                   struct trace_event *event, struct step_error *error)
+static enum step_status mtf_source_take_event(struct metatf_source *source,
+                                              const struct step_java_metatf_event *in,
+                                              struct trace_event *event, struct step_error *error)
 {
     /* time and thread are the first members of each event's struct */
     const struct step_java_metatf_events_vmStart *common = &in->as.events_vmStart;
     *event = (struct trace_event){.kind = kinds[in->kind], .time_ns = common->time};
-    struct references refer = take_fields(in, event);
-    if (!find(source, METATF_THREADS, common->thread, &event->thread_id) ||
-        !find(source, METATF_CLASSES, refer.class_place, &event->class_id) ||
-        !find(source, METATF_METHODS, refer.method_place, &event->method_id) ||
-        !find(source, METATF_FRAMES, refer.frame_place, &event->stack_id))
-        return refuse(source, error);
+    struct references refer = mtf_source_take_fields(in, event);
+    if (!mtf_source_find(source, METATF_THREADS, common->thread, &event->thread_id) ||
+        !mtf_source_find(source, METATF_CLASSES, refer.class_place, &event->class_id) ||
+        !mtf_source_find(source, METATF_METHODS, refer.method_place, &event->method_id) ||
+        !mtf_source_find(source, METATF_FRAMES, refer.frame_place, &event->stack_id))
+        return mtf_source_refuse(source, error);
     return event_source_follow(&source->base, event) ? STEP_STATUS_OK : no_memory(error);
 }
 
-static bool is_damage(enum step_status status)
+static bool mtf_source_is_damage(enum step_status status)
 {
     return status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT ||
            status == STEP_STATUS_LIMIT || status == STEP_STATUS_UNSUPPORTED;
@@ -321,8 +329,8 @@ static enum step_status read_one(struct metatf_source *source, struct trace_even
         status = next_event(source, &in, &local);
     }
     if (status == STEP_STATUS_OK)
-        status = take_event(source, &in, event, &local);
-    if (is_damage(status)) {
+        status = mtf_source_take_event(source, &in, event, &local);
+    if (mtf_source_is_damage(status)) {
         trace_stop_at_damage(&source->base.about, &local);
         return STEP_STATUS_END;
     }
@@ -331,8 +339,9 @@ static enum step_status read_one(struct metatf_source *source, struct trace_even
     return status;
 }
 
-static enum step_status read_events(struct event_source *base, struct trace_event *events,
-                                    size_t capacity, size_t *count, struct step_error *error)
+static enum step_status mtf_source_read_events(struct event_source *base,
+                                               struct trace_event *events, size_t capacity,
+                                               size_t *count, struct step_error *error)
 {
     struct metatf_source *source = (struct metatf_source *) base;
     size_t filled = 0;
@@ -348,13 +357,13 @@ static enum step_status read_events(struct event_source *base, struct trace_even
 
 /* ---- summary ---- */
 
-static double progress(struct event_source *base)
+static double mtf_source_progress(struct event_source *base)
 {
     struct metatf_source *source = (struct metatf_source *) base;
     return metatf_trace_progress(&source->trace);
 }
 
-static void destroy(struct event_source *base)
+static void mtf_source_destroy(struct event_source *base)
 {
     struct metatf_source *source = (struct metatf_source *) base;
     metatf_trace_reset(&source->trace);
@@ -370,20 +379,20 @@ static void destroy(struct event_source *base)
 }
 
 static const struct event_source_operations operations = {
-    .read = read_events,
-    .progress = progress,
-    .destroy = destroy,
+    .read = mtf_source_read_events,
+    .progress = mtf_source_progress,
+    .destroy = mtf_source_destroy,
 };
 
 /* ---- opening ---- */
 
 /* Reads up to the first event, so that the properties are known. */
-static enum step_status begin(struct metatf_source *source, struct step_error *error)
+static enum step_status mtf_source_begin(struct metatf_source *source, struct step_error *error)
 {
     struct step_error local = {.offset = STEP_NO_OFFSET};
     enum step_status status = next_event(source, &source->pending, &local);
     source->has_pending = status == STEP_STATUS_OK;
-    if (is_damage(status))
+    if (mtf_source_is_damage(status))
         trace_stop_at_damage(&source->base.about, &local);
     else if (status != STEP_STATUS_OK && status != STEP_STATUS_END) {
         if (error != NULL)
@@ -401,7 +410,7 @@ static enum step_status open_other(struct metatf_source *source, const char *dtd
     enum step_status status =
         metatf_alloc_source_create(source->base.path, dtd_path, &out->allocs, error);
     if (status != STEP_STATUS_UNSUPPORTED) {
-        destroy(&source->base);
+        mtf_source_destroy(&source->base);
         return status;
     }
     source->base.content = TRACE_OF_METATF_RECORDS;
@@ -423,10 +432,10 @@ enum step_status metatf_source_create(const char *path, const struct event_selec
         metatf_reader_check(source->trace.reader, &step_java_metatf_dtd, NULL) != STEP_STATUS_OK)
         return open_other(source, selected->dtd_path, out, error);
     if (status == STEP_STATUS_OK)
-        status = begin(source, error);
+        status = mtf_source_begin(source, error);
     if (status == STEP_STATUS_OK)
         out->events = &source->base;
     else
-        destroy(&source->base);
+        mtf_source_destroy(&source->base);
     return status;
 }

@@ -17,8 +17,8 @@
 
 #define DTD_LIMIT ((size_t) 1 << 20)
 
-static enum step_status read_file(void *user, uint64_t offset, void *buffer, size_t size,
-                                  struct step_error *error)
+static enum step_status mtf_trace_read_file(void *user, uint64_t offset, void *buffer, size_t size,
+                                            struct step_error *error)
 {
     const struct metatf_trace *trace = user;
     uint8_t *at = buffer;
@@ -101,7 +101,7 @@ enum step_status metatf_trace_open(struct metatf_trace *trace, const char *path,
         return step_error_set(error, errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO, path,
                               STEP_NO_OFFSET, "cannot open: %s", strerror(errno));
     trace->file_bytes = (uint64_t) facts.st_size;
-    const struct metatf_input input = {trace, trace->file_bytes, read_file};
+    const struct metatf_input input = {trace, trace->file_bytes, mtf_trace_read_file};
     enum step_status status = metatf_file_open(&input, path, &trace->file, error);
     if (status != STEP_STATUS_OK)
         return status;

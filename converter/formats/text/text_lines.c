@@ -30,8 +30,8 @@ struct text_source {
 };
 
 /* Returns false if memory runs out. */
-static bool take(struct text_source *source, const struct step_text_event *line,
-                 struct trace_event *event)
+static bool text_lines_take(struct text_source *source, const struct step_text_event *line,
+                            struct trace_event *event)
 {
     *event = (struct trace_event){
         .kind = (uint8_t) line->kind, .time_ns = line->time_ns, .object = line->object};
@@ -53,8 +53,9 @@ static bool take(struct text_source *source, const struct step_text_event *line,
     return ok && event_source_follow(&source->base, event);
 }
 
-static enum step_status read_events(struct event_source *base, struct trace_event *events,
-                                    size_t capacity, size_t *count, struct step_error *error)
+static enum step_status text_lines_read_events(struct event_source *base,
+                                               struct trace_event *events, size_t capacity,
+                                               size_t *count, struct step_error *error)
 {
     struct text_source *source = (struct text_source *) base;
     size_t filled = 0;
@@ -67,7 +68,7 @@ static enum step_status read_events(struct event_source *base, struct trace_even
         if (status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT) {
             trace_stop_at_damage(&base->about, &local); /* the line that could not be read */
             status = STEP_STATUS_END;
-        } else if (status == STEP_STATUS_OK && !take(source, &line, &events[filled])) {
+        } else if (status == STEP_STATUS_OK && !text_lines_take(source, &line, &events[filled])) {
             return step_no_memory(error, base->path);
         } else if (status == STEP_STATUS_OK) {
             filled += trace_filter_takes(&base->filter, &base->names, &events[filled]);
@@ -79,14 +80,14 @@ static enum step_status read_events(struct event_source *base, struct trace_even
     return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
 }
 
-static double progress(struct event_source *base)
+static double text_lines_progress(struct event_source *base)
 {
     const struct text_source *source = (const struct text_source *) base;
     uint64_t size = step_text_reader_size(source->reader);
     return size == 0 ? 1.0 : (double) step_text_reader_offset(source->reader) / (double) size;
 }
 
-static void destroy(struct event_source *base)
+static void text_lines_destroy(struct event_source *base)
 {
     struct text_source *source = (struct text_source *) base;
     step_text_reader_destroy(source->reader);
@@ -100,9 +101,9 @@ static void destroy(struct event_source *base)
 }
 
 static const struct event_source_operations source_operations = {
-    .read = read_events,
-    .progress = progress,
-    .destroy = destroy,
+    .read = text_lines_read_events,
+    .progress = text_lines_progress,
+    .destroy = text_lines_destroy,
 };
 
 static enum step_status open_zip(struct text_source *source, const char *path,
@@ -137,8 +138,8 @@ static enum step_status open_plain(struct text_source *source, const char *path,
     return step_text_reader_open_file(source->file, size_bytes, path, &source->reader, error);
 }
 
-static enum step_status create(const char *path, const struct event_selection *selected,
-                               struct opened_trace *out, struct step_error *error)
+static enum step_status text_lines_create(const char *path, const struct event_selection *selected,
+                                          struct opened_trace *out, struct step_error *error)
 {
     struct text_source *source = calloc(1, sizeof *source);
     if (source == NULL)
@@ -148,7 +149,7 @@ static enum step_status create(const char *path, const struct event_selection *s
     enum step_status status = out->format == &format_text ? open_zip(source, path, error)
                                                           : open_plain(source, path, error);
     if (status != STEP_STATUS_OK) {
-        destroy(&source->base);
+        text_lines_destroy(&source->base);
         return status;
     }
     out->events = &source->base;
@@ -221,7 +222,8 @@ static bool escape(const struct text_sink *sink, struct step_bytes name, uint32_
     return true;
 }
 
-/* Not inlined, so that class_name() and method_name() stay small where they are inlined. */
+/* Not inlined, so that text_lines_class_name() and method_name() stay small where they are inlined.
+ */
 __attribute__((noinline)) static const struct step_bytes *escape_once(struct text_sink *sink,
                                                                       struct id_table *table,
                                                                       struct step_bytes name,
@@ -231,7 +233,7 @@ __attribute__((noinline)) static const struct step_bytes *escape_once(struct tex
     return text != NULL && escape(sink, name, id, text) ? text : NULL;
 }
 
-static inline const struct step_bytes *class_name(struct text_sink *sink, uint32_t id)
+static inline const struct step_bytes *text_lines_class_name(struct text_sink *sink, uint32_t id)
 {
     const struct step_bytes *text = id_table_find(&sink->classes, id);
     return text != NULL && text->data != NULL
@@ -247,7 +249,7 @@ static inline const struct step_bytes *method_name(struct text_sink *sink, uint3
                : escape_once(sink, &sink->methods, trace_method_of(sink->names, id)->name, id);
 }
 
-static enum step_status flush(struct text_sink *sink, struct step_error *error)
+static enum step_status text_lines_flush(struct text_sink *sink, struct step_error *error)
 {
     enum step_status status =
         sink->writer == NULL ? output_file_write(sink->base.file, sink->buffer, sink->used, error)
@@ -259,11 +261,12 @@ static enum step_status flush(struct text_sink *sink, struct step_error *error)
 }
 
 /* Ensures room for a line with these names. */
-static enum step_status make_room(struct text_sink *sink, size_t space, struct step_error *error)
+static enum step_status text_lines_make_room(struct text_sink *sink, size_t space,
+                                             struct step_error *error)
 {
     if (sink->capacity - sink->used >= space)
         return STEP_STATUS_OK;
-    enum step_status status = flush(sink, error);
+    enum step_status status = text_lines_flush(sink, error);
     if (status != STEP_STATUS_OK || sink->capacity >= space)
         return status;
     return STEP_MAKE_ROOM(sink->buffer, sink->capacity, space) ? status : no_memory(error);
@@ -278,14 +281,15 @@ static bool names_of(struct text_sink *sink, const struct trace_event *event,
     case STEP_TEXT_CL:
     case STEP_TEXT_OA:
     case STEP_TEXT_OF:
-        class = class_name(sink, event->class_id);
+        class = text_lines_class_name(sink, event->class_id);
         if (class != NULL)
             line->class_name = *class;
         return class != NULL;
     case STEP_TEXT_MN:
     case STEP_TEXT_MX:
     case STEP_TEXT_FP:
-        class = class_name(sink, trace_method_of(sink->names, event->method_id)->class_id);
+        class =
+            text_lines_class_name(sink, trace_method_of(sink->names, event->method_id)->class_id);
         method = method_name(sink, event->method_id);
         if (class == NULL || method == NULL)
             return false;
@@ -297,8 +301,8 @@ static bool names_of(struct text_sink *sink, const struct trace_event *event,
     }
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
-                            struct step_error *error)
+static enum step_status text_lines_put(struct trace_sink *base, const struct trace_event *events,
+                                       size_t count, struct step_error *error)
 {
     struct text_sink *sink = (struct text_sink *) base;
     for (size_t i = 0; i < count; i++) {
@@ -310,7 +314,7 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
             line.thread = trace_thread_of(sink->names, event->thread_id)->number;
         if (!names_of(sink, event, &line))
             return no_memory(error);
-        enum step_status status = make_room(
+        enum step_status status = text_lines_make_room(
             sink, STEP_TEXT_LINE_SPACE(line.class_name.length, line.method_name.length), error);
         if (status != STEP_STATUS_OK)
             return status;
@@ -319,10 +323,10 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
     return STEP_STATUS_OK;
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status text_lines_close(struct trace_sink *base, struct step_error *error)
 {
     struct text_sink *sink = (struct text_sink *) base;
-    enum step_status status = flush(sink, error);
+    enum step_status status = text_lines_flush(sink, error);
     if (status == STEP_STATUS_OK && sink->writer != NULL)
         status = step_text_writer_close(sink->writer, error);
     return status;
@@ -336,7 +340,7 @@ static void free_names(struct id_table *table)
     id_table_reset(table);
 }
 
-static void reset(struct trace_sink *base)
+static void text_lines_reset(struct trace_sink *base)
 {
     struct text_sink *sink = (struct text_sink *) base;
     step_text_writer_destroy(sink->writer);
@@ -345,8 +349,8 @@ static void reset(struct trace_sink *base)
     free(sink->buffer);
 }
 
-static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
-                                  struct step_error *error)
+static enum step_status text_lines_open(struct trace_sink *base, const struct format_output *to,
+                                        struct step_error *error)
 {
     struct text_sink *sink = (struct text_sink *) base;
     const bool *is_shown = format_settings_get(to->settings, &shown_options);
@@ -367,10 +371,10 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
 
 static const struct trace_sink_operations sink_operations = {
     .size_bytes = sizeof(struct text_sink),
-    .open = open_sink,
-    .put = put,
-    .close = close_sink,
-    .reset = reset,
+    .open = text_lines_open,
+    .put = text_lines_put,
+    .close = text_lines_close,
+    .reset = text_lines_reset,
 };
 
 const struct format_options shown_options = {sizeof(bool), NULL, NULL};
@@ -380,7 +384,7 @@ const struct trace_format format_text = {
     .ending = ".zip",
     .help = "text in a ZIP file, entry `trace`",
     .magic = "PK\003\004",
-    .open_source = create,
+    .open_source = text_lines_create,
     .sink = &sink_operations,
 };
 
@@ -389,6 +393,6 @@ const struct trace_format format_lines = {
     .ending = ".txt",
     .help = "text, one event per line",
     .magic = "VS:",
-    .open_source = create,
+    .open_source = text_lines_create,
     .sink = &sink_operations,
 };

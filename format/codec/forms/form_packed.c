@@ -64,8 +64,8 @@ static inline void store_bytes(uint8_t *out, uint64_t word, size_t count)
 }
 
 /* Packs all values.  Returns the end of the overflow, which starts at `extra`. */
-static inline uint8_t *pack(unsigned bits, const uint64_t *values, size_t count, uint8_t *out,
-                            uint8_t *extra)
+static inline uint8_t *form_packed_pack(unsigned bits, const uint64_t *values, size_t count,
+                                        uint8_t *out, uint8_t *extra)
 {
     size_t i = 0;
     for (; i + GROUP <= count; i += GROUP, out += bits)
@@ -80,21 +80,22 @@ static size_t packed_encode(uint64_t parameter, const uint64_t *values, size_t c
     uint8_t *extra = out + packed_bytes(parameter, count);
     switch (parameter) {
     case 1:
-        extra = pack(1, values, count, out, extra);
+        extra = form_packed_pack(1, values, count, out, extra);
         break;
     case 2:
-        extra = pack(2, values, count, out, extra);
+        extra = form_packed_pack(2, values, count, out, extra);
         break;
     case 4:
-        extra = pack(4, values, count, out, extra);
+        extra = form_packed_pack(4, values, count, out, extra);
         break;
     default:
-        extra = pack(8, values, count, out, extra);
+        extra = form_packed_pack(8, values, count, out, extra);
     }
     return (size_t) (extra - out);
 }
 
-static inline void unpack(unsigned bits, const uint8_t *in, uint64_t *values, size_t count)
+static inline void form_packed_unpack(unsigned bits, const uint8_t *in, uint64_t *values,
+                                      size_t count)
 {
     unsigned per_byte = 8 / bits;
     unsigned top = (1u << bits) - 1;
@@ -118,16 +119,16 @@ static bool packed_decode(uint64_t parameter, const uint8_t *in, size_t length, 
     const uint8_t *end = in + length;
     switch (parameter) {
     case 1:
-        unpack(1, in, values, count);
+        form_packed_unpack(1, in, values, count);
         break;
     case 2:
-        unpack(2, in, values, count);
+        form_packed_unpack(2, in, values, count);
         break;
     case 4:
-        unpack(4, in, values, count);
+        form_packed_unpack(4, in, values, count);
         break;
     default:
-        unpack(8, in, values, count);
+        form_packed_unpack(8, in, values, count);
     }
     uint64_t top = (UINT64_C(1) << parameter) - 1;
     for (size_t i = 0; i < count; i++) {

@@ -39,7 +39,7 @@ static uint64_t ranked_bound(uint64_t parameter, uint64_t count)
 }
 
 /* Returns the value's tally, or the free one where it belongs. */
-static struct tally *find(const struct census *census, uint64_t value)
+static struct tally *form_ranked_find(const struct census *census, uint64_t value)
 {
     size_t mask = ((size_t) 1 << census->bits) - 1;
     size_t i = (size_t) (step_hash(value) >> (64 - census->bits));
@@ -63,7 +63,7 @@ static bool take_census(struct census *census, const uint64_t *values, size_t co
     size_t most = ((size_t) 1 << census->bits) / 2;
     size_t step = count / ENOUGH + 1;
     for (size_t i = 0; i < count; i += step) {
-        struct tally *tally = find(census, values[i]);
+        struct tally *tally = form_ranked_find(census, values[i]);
         if (tally->count == 0) {
             if (census->distinct == most)
                 continue;
@@ -105,7 +105,7 @@ static size_t fill_table(struct census *census, uint64_t *table)
     }
     qsort(table, n, sizeof *table, step_compare_numbers);
     for (size_t i = 0; i < n; i++)
-        find(census, table[i])->rank = (uint32_t) i;
+        form_ranked_find(census, table[i])->rank = (uint32_t) i;
     return n;
 }
 
@@ -114,7 +114,7 @@ static uint8_t *put_found(const struct census *census, const uint64_t *values, s
                           uint8_t *ranks, uint8_t *at)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct tally *tally = find(census, values[i]);
+        const struct tally *tally = form_ranked_find(census, values[i]);
         ranks[i] = (uint8_t) (tally->count != 0 ? tally->rank : ESCAPE);
         if (ranks[i] == ESCAPE)
             at = step_varint_put(at, values[i]);

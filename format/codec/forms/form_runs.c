@@ -30,7 +30,7 @@ struct runs_state {
 enum { GROUP = 8 };
 
 /* Encodes values of any size one by one. */
-static void put_values(struct runs_state *state, const uint64_t *values, size_t count)
+static void form_runs_put_values(struct runs_state *state, const uint64_t *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (values[i] == 0) {
@@ -46,7 +46,7 @@ static void put_values(struct runs_state *state, const uint64_t *values, size_t 
 
 /* Encodes small values after few zeros, where each number takes one byte.  Each is written, and
  * unwanted ones are overwritten, because a branch for each value would be mispredicted. */
-static inline void put_group(struct runs_state *state, const uint64_t *values)
+static inline void form_runs_put_group(struct runs_state *state, const uint64_t *values)
 {
     for (size_t i = 0; i < GROUP; i++) {
         bool other = values[i] != 0;
@@ -75,11 +75,11 @@ static size_t runs_encode(uint64_t parameter, const uint64_t *values, size_t cou
         if (mask == 0)
             state.zeros += GROUP;
         else if (mask < 0x80 && state.zeros + GROUP < 0x80)
-            put_group(&state, group);
+            form_runs_put_group(&state, group);
         else
-            put_values(&state, group, GROUP);
+            form_runs_put_values(&state, group, GROUP);
     }
-    put_values(&state, values + i, count - i);
+    form_runs_put_values(&state, values + i, count - i);
     size_t run_bytes = (size_t) (state.run - runs);
     size_t rest_bytes = (size_t) (state.rest - rests);
     uint8_t *at = step_varint_put(out, state.others);

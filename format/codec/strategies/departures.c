@@ -76,7 +76,7 @@ static uint64_t count_gone(struct gone_run *runs, size_t count)
 
 /* Merges the waiting values into the runs: both are sorted, and add_run() joins what touches.
  * `before` is then summed up, which turns ranks and places into each other by one search. */
-static bool settle(struct live *set)
+static bool departures_settle(struct live *set)
 {
     if (set->run_count + set->waiting_count > MOST) {
         set->waiting_count = 0;
@@ -151,7 +151,7 @@ static uint64_t rank_of(struct live *set, uint64_t value, bool *gone)
 }
 
 /* Returns the value with that many smaller ones in the set. */
-static uint64_t value_at(struct live *set, uint64_t place)
+static uint64_t departures_value_at(struct live *set, uint64_t place)
 {
     size_t i = seek(set, place, true);
     return place + (i < set->run_count ? set->runs[i].before : set->gone);
@@ -191,10 +191,10 @@ static bool wait(struct live *set, uint64_t value)
  * is not in the set.  If the value begins a batch, the set changes first, and its place in the new
  * set counts for the next value.  The code was made with the old set, since a reader learns only
  * from the code that a batch begins. */
-static bool take(struct live *set, uint64_t value, uint64_t place, bool gone)
+static bool departures_take(struct live *set, uint64_t value, uint64_t place, bool gone)
 {
     if (ends_batch(set, value)) {
-        if (!settle(set))
+        if (!departures_settle(set))
             return false;
         place = value - rank_of(set, value, &gone);
     }
@@ -219,7 +219,7 @@ static inline uint64_t live_code(struct live *set, uint64_t value, uint64_t key)
     uint64_t place = value - rank;
     uint64_t code =
         gone ? rank - set->gone : place - set->base - (place < set->base ? set->gone : 0);
-    set->failed = !take(set, value, place, gone);
+    set->failed = !departures_take(set, value, place, gone);
     return code;
 }
 
@@ -238,9 +238,9 @@ static inline uint64_t live_value(struct live *set, uint64_t code, uint64_t key)
         uint64_t above = 0 - set->gone - set->base; /* codes of values above; 0: all */
         bool ahead = set->base == 0 || code < above;
         place = ahead ? set->base + code : code - above;
-        value = value_at(set, place);
+        value = departures_value_at(set, place);
     }
-    set->failed = !take(set, value, place, gone);
+    set->failed = !departures_take(set, value, place, gone);
     return value;
 }
 

@@ -41,7 +41,7 @@ struct linked {
     size_t count;
 };
 
-static bool start(struct linked *linked, const uint64_t *parameters)
+static bool linked_start(struct linked *linked, const uint64_t *parameters)
 {
     size_t size = (size_t) 1 << parameters[2];
     uint64_t *tables = calloc(TABLES * size, sizeof *tables);
@@ -93,7 +93,7 @@ static inline void list_values(struct linked *linked)
     linked->count = count;
 }
 
-static inline void expect(struct linked *linked, uint64_t key, uint64_t holder)
+static inline void linked_expect(struct linked *linked, uint64_t key, uint64_t holder)
 {
     if (linked->has_holder)
         meet(&linked->recent, holder);
@@ -114,7 +114,7 @@ static inline void learn(struct linked *linked, uint64_t value)
  * length of the list are taken, and the distances of listed values would be unused.  So distances
  * are counted without those of listed values: codes stay without gaps, and any 64-bit number has
  * one. */
-static inline uint64_t code_of(const struct linked *linked, uint64_t value, uint64_t newest)
+static inline uint64_t linked_code_of(const struct linked *linked, uint64_t value, uint64_t newest)
 {
     size_t place = 0;
     while (place < linked->count && linked->list[place] != value)
@@ -130,7 +130,7 @@ static inline uint64_t code_of(const struct linked *linked, uint64_t value, uint
 
 /* The inverse: each listed distance that is not above the one so far is put back, in ascending
  * order. */
-static inline uint64_t value_of(const struct linked *linked, uint64_t code, uint64_t newest)
+static inline uint64_t linked_value_of(const struct linked *linked, uint64_t code, uint64_t newest)
 {
     uint64_t sorted[LIST];
     if (code < linked->count)
@@ -153,13 +153,13 @@ static enum step_status linked_forward(const uint64_t *parameters, const struct 
 {
     struct linked linked;
     struct linked_series at = linked_series_start(series);
-    if (!start(&linked, parameters))
+    if (!linked_start(&linked, parameters))
         return STEP_STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++, linked_series_advance(&at)) {
         uint64_t value = in[i];
-        expect(&linked, linked_series_now(&at, STEP_LINKED_KEY),
-               linked_series_now(&at, STEP_LINKED_HOLDER));
-        out[i] = code_of(&linked, value, linked_series_now(&at, STEP_LINKED_NEWEST));
+        linked_expect(&linked, linked_series_now(&at, STEP_LINKED_KEY),
+                      linked_series_now(&at, STEP_LINKED_HOLDER));
+        out[i] = linked_code_of(&linked, value, linked_series_now(&at, STEP_LINKED_NEWEST));
         learn(&linked, value);
     }
     free(linked.tables[0]);
@@ -171,12 +171,12 @@ static enum step_status linked_inverse(const uint64_t *parameters, const struct 
 {
     struct linked linked;
     struct linked_series at = linked_series_start(series);
-    if (!start(&linked, parameters))
+    if (!linked_start(&linked, parameters))
         return STEP_STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++, linked_series_advance(&at)) {
-        expect(&linked, linked_series_now(&at, STEP_LINKED_KEY),
-               linked_series_now(&at, STEP_LINKED_HOLDER));
-        values[i] = value_of(&linked, values[i], linked_series_now(&at, STEP_LINKED_NEWEST));
+        linked_expect(&linked, linked_series_now(&at, STEP_LINKED_KEY),
+                      linked_series_now(&at, STEP_LINKED_HOLDER));
+        values[i] = linked_value_of(&linked, values[i], linked_series_now(&at, STEP_LINKED_NEWEST));
         learn(&linked, values[i]);
     }
     free(linked.tables[0]);

@@ -67,7 +67,7 @@ struct lists {
     uint64_t mask;
 };
 
-static bool start(struct listed *listed, struct lists *lists, const uint64_t *parameters)
+static bool listed_start(struct listed *listed, struct lists *lists, const uint64_t *parameters)
 {
     uint64_t sizes = parameters[2];
     *listed = (struct listed){.met_count = met_of(sizes),
@@ -78,7 +78,7 @@ static bool start(struct listed *listed, struct lists *lists, const uint64_t *pa
     return lists->values != NULL;
 }
 
-static inline size_t find(const uint64_t *values, size_t count, uint64_t value)
+static inline size_t listed_find(const uint64_t *values, size_t count, uint64_t value)
 {
     size_t place = 0;
     while (place < count && values[place] != value)
@@ -102,14 +102,14 @@ static inline size_t bring(uint64_t *values, size_t count, uint64_t value)
 }
 
 /* Returns the index of a value, or the number of entries if it is missing. */
-static inline size_t place_of(const struct listed *listed, uint64_t value)
+static inline size_t listed_place_of(const struct listed *listed, uint64_t value)
 {
-    size_t place = find(listed->met, listed->met_count, value);
+    size_t place = listed_find(listed->met, listed->met_count, value);
     return place < listed->met_count ? place
-                                     : place + find(listed->kept, listed->kept_count, value);
+                                     : place + listed_find(listed->kept, listed->kept_count, value);
 }
 
-static inline uint64_t value_at(const struct listed *listed, size_t place)
+static inline uint64_t listed_value_at(const struct listed *listed, size_t place)
 {
     return place < listed->met_count ? listed->met[place] : listed->kept[place - listed->met_count];
 }
@@ -121,11 +121,11 @@ static inline bool is_used(const struct listed *listed, uint64_t place)
 {
     if (place >= listed->places)
         return false;
-    uint64_t value = value_at(listed, (size_t) place);
+    uint64_t value = listed_value_at(listed, (size_t) place);
     if (value == 0)
-        return place_of(listed, value) == (size_t) place;
+        return listed_place_of(listed, value) == (size_t) place;
     return place < listed->met_count ||
-           find(listed->met, listed->met_count, value) == listed->met_count;
+           listed_find(listed->met, listed->met_count, value) == listed->met_count;
 }
 
 static inline uint64_t distant_code(const struct listed *listed, uint64_t value)
@@ -145,22 +145,23 @@ static inline uint64_t distant_value(const struct listed *listed, uint64_t code)
  * the codes of places.  Such a code is free unless the place is in use.  In that case the listed
  * value, which has the place as its code, leaves its own distant code unused: that one is taken
  * over, and if it is a place in use as well, the next.  The chain ends, as distances are one to one
- * and it started at a value that no place has.  value_of() walks it in the opposite direction.
+ * and it started at a value that no place has.  listed_value_of() walks it in the opposite
+ * direction.
  */
 static __attribute__((noinline)) uint64_t overflown_code(const struct listed *listed,
                                                          uint64_t value)
 {
-    size_t place = place_of(listed, value);
+    size_t place = listed_place_of(listed, value);
     if (place < listed->places)
         return place;
     uint64_t code = distant_code(listed, value);
     while (is_used(listed, code))
-        code = distant_code(listed, value_at(listed, (size_t) code));
+        code = distant_code(listed, listed_value_at(listed, (size_t) code));
     return code;
 }
 
 /* Returns the code of a value, and adds the value to the lists. */
-static inline uint64_t take(struct listed *listed, uint64_t value)
+static inline uint64_t listed_take(struct listed *listed, uint64_t value)
 {
     uint64_t distant = distant_code(listed, value);
     if (__builtin_expect(distant < listed->places, 0)) {
@@ -174,18 +175,18 @@ static inline uint64_t take(struct listed *listed, uint64_t value)
     return kept < listed->kept_count ? listed->met_count + kept : distant;
 }
 
-static inline uint64_t value_of(const struct listed *listed, uint64_t code)
+static inline uint64_t listed_value_of(const struct listed *listed, uint64_t code)
 {
     if (is_used(listed, code))
-        return value_at(listed, (size_t) code);
+        return listed_value_at(listed, (size_t) code);
     uint64_t value = distant_value(listed, code);
-    for (size_t place; (place = place_of(listed, value)) < listed->places;)
+    for (size_t place; (place = listed_place_of(listed, value)) < listed->places;)
         value = distant_value(listed, place);
     return value;
 }
 
-static inline void expect(struct listed *listed, const struct lists *lists,
-                          const struct linked_series *at, bool has_holder)
+static inline void listed_expect(struct listed *listed, const struct lists *lists,
+                                 const struct linked_series *at, bool has_holder)
 {
     listed->newest = linked_series_now(at, STEP_LINKED_NEWEST);
     listed->kept = lists->values + (size_t) (linked_series_now(at, STEP_LINKED_KEY) & lists->mask) *
@@ -201,11 +202,11 @@ static enum step_status listed_forward(const uint64_t *parameters, const struct 
     struct lists lists;
     struct linked_series at = linked_series_start(series);
     bool has_holder = parameters[0] >> LINKED_HOLDER_SHIFT != 0;
-    if (!start(&listed, &lists, parameters))
+    if (!listed_start(&listed, &lists, parameters))
         return STEP_STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++, linked_series_advance(&at)) {
-        expect(&listed, &lists, &at, has_holder);
-        out[i] = take(&listed, in[i]);
+        listed_expect(&listed, &lists, &at, has_holder);
+        out[i] = listed_take(&listed, in[i]);
     }
     free(lists.values);
     return STEP_STATUS_OK;
@@ -218,11 +219,11 @@ static enum step_status listed_inverse(const uint64_t *parameters, const struct 
     struct lists lists;
     struct linked_series at = linked_series_start(series);
     bool has_holder = parameters[0] >> LINKED_HOLDER_SHIFT != 0;
-    if (!start(&listed, &lists, parameters))
+    if (!listed_start(&listed, &lists, parameters))
         return STEP_STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++, linked_series_advance(&at)) {
-        expect(&listed, &lists, &at, has_holder);
-        values[i] = value_of(&listed, values[i]);
+        listed_expect(&listed, &lists, &at, has_holder);
+        values[i] = listed_value_of(&listed, values[i]);
         if (bring(listed.met, listed.met_count, values[i]) == listed.met_count)
             bring(listed.kept, listed.kept_count, values[i]);
     }

@@ -107,7 +107,7 @@ static bool stack_begin(struct stack *stack, uint64_t parameter, unsigned bits, 
 
 /* Values beyond the maximum depth are not kept, by reader and writer alike; predictions only become
  * worse. */
-static uint64_t push(struct stack *stack, uint64_t value)
+static uint64_t stack_age_push(struct stack *stack, uint64_t value)
 {
     if (stack->depth == STACK_MOST)
         return value;
@@ -118,19 +118,19 @@ static uint64_t push(struct stack *stack, uint64_t value)
     return value;
 }
 
-static uint64_t pop(struct stack *stack)
+static uint64_t stack_age_pop(struct stack *stack)
 {
     return stack->depth > 0 ? stack->values[--stack->depth] : 0;
 }
 
 static uint64_t stack_code(struct stack *stack, uint64_t value, uint64_t key)
 {
-    return key != 0 ? push(stack, value) : step_front_code(value, pop(stack));
+    return key != 0 ? stack_age_push(stack, value) : step_front_code(value, stack_age_pop(stack));
 }
 
 static uint64_t stack_value(struct stack *stack, uint64_t code, uint64_t key)
 {
-    return key != 0 ? push(stack, code) : step_front_value(code, pop(stack));
+    return key != 0 ? stack_age_push(stack, code) : step_front_value(code, stack_age_pop(stack));
 }
 
 static void stack_end(struct stack *stack)

@@ -42,7 +42,7 @@ static enum step_status (*const layouts[])(struct step_decoding *) = {
 
 static const uint64_t no_value;
 
-static bool is_known(uint64_t layout)
+static bool block_decode_is_known(uint64_t layout)
 {
     return layout < sizeof layouts / sizeof layouts[0] && layouts[layout] != NULL;
 }
@@ -210,7 +210,7 @@ enum step_status step_block_decode(struct step_block_reader *reader,
     block->types = NULL;
     block->definition = reader->plan->definition;
     enum step_status status = STEP_STATUS_UNSUPPORTED;
-    if (is_known(payload->header->layout))
+    if (block_decode_is_known(payload->header->layout))
         status = decode(&decoding, gap);
     else
         step_decoding_fail(&decoding, status, NULL,

@@ -31,13 +31,13 @@ struct gathering {
     bool others;     /* records that are not rows use the same column */
 };
 
-static enum step_status refuse(struct step_error *error, const char *message)
+static enum step_status block_view_refuse(struct step_error *error, const char *message)
 {
     return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, "%s", message);
 }
 
-static void *take(struct step_block *block, uint64_t count, size_t size, enum step_status *status,
-                  struct step_error *error)
+static void *block_view_take(struct step_block *block, uint64_t count, size_t size,
+                             enum step_status *status, struct step_error *error)
 {
     void *memory = step_arena_take(&block->arena, count, size);
     if (memory == NULL)
@@ -54,14 +54,17 @@ static bool is_row(const struct step_block *block, const struct step_block_type 
     return type->wanted && step_record_extends(block->definition, type->record, record);
 }
 
-static enum step_status start(struct gathering *gathering, struct step_block *block,
-                              struct step_error *error)
+static enum step_status block_view_start(struct gathering *gathering, struct step_block *block,
+                                         struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
     *gathering = (struct gathering){.block = block, .all_have = true, .one_cursor = true};
-    gathering->parts = take(block, block->type_count, sizeof *gathering->parts, &status, error);
-    gathering->moved = take(block, block->type_count, sizeof *gathering->moved, &status, error);
-    gathering->of = take(block, block->type_count, sizeof *gathering->of, &status, error);
+    gathering->parts =
+        block_view_take(block, block->type_count, sizeof *gathering->parts, &status, error);
+    gathering->moved =
+        block_view_take(block, block->type_count, sizeof *gathering->moved, &status, error);
+    gathering->of =
+        block_view_take(block, block->type_count, sizeof *gathering->of, &status, error);
     if (status == STEP_STATUS_OK)
         memset(gathering->parts, 0, block->type_count * sizeof *gathering->parts);
     return status;
@@ -84,10 +87,10 @@ static enum step_status find_rows(struct gathering *gathering, uint32_t record, 
             continue;
         }
         if (slot >= type->slot_count)
-            return refuse(error, "the record has no such slot");
+            return block_view_refuse(error, "the record has no such slot");
         part->cursor = type->slots[slot];
         if (part->cursor->first == NULL)
-            return refuse(error, "the field was not requested");
+            return block_view_refuse(error, "the field was not requested");
         size_t at = 0;
         while (at < gathering->moved_count && gathering->of[at] != part->cursor)
             at++;
@@ -123,7 +126,7 @@ static void find_others(struct gathering *gathering)
     }
 }
 
-static void gather(const struct gathering *gathering, uint64_t *out, uint8_t *validity)
+static void block_view_gather(const struct gathering *gathering, uint64_t *out, uint8_t *validity)
 {
     const struct step_block *block = gathering->block;
     size_t row = 0;
@@ -143,20 +146,21 @@ static void gather(const struct gathering *gathering, uint64_t *out, uint8_t *va
     }
 }
 
-static enum step_status copy(const struct gathering *gathering, struct step_column_view *view,
-                             struct step_error *error)
+static enum step_status block_view_copy(const struct gathering *gathering,
+                                        struct step_column_view *view, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
     uint8_t *validity = NULL;
-    uint64_t *values = take(gathering->block, view->count, sizeof *values, &status, error);
+    uint64_t *values =
+        block_view_take(gathering->block, view->count, sizeof *values, &status, error);
     if (!gathering->all_have && status == STEP_STATUS_OK) {
-        validity = take(gathering->block, view->count / 8 + 1, 1, &status, error);
+        validity = block_view_take(gathering->block, view->count / 8 + 1, 1, &status, error);
         if (validity != NULL)
             memset(validity, 0, view->count / 8 + 1);
     }
     if (status != STEP_STATUS_OK)
         return status;
-    gather(gathering, values, validity);
+    block_view_gather(gathering, values, validity);
     view->values = values;
     view->step = 1;
     view->validity = validity;
@@ -171,12 +175,12 @@ enum step_status step_block_column(struct step_block *block, uint32_t record, ui
     *view = (struct step_column_view){0};
     if (block->definition == NULL || record >= block->definition->record_count ||
         owner >= block->definition->record_count)
-        return refuse(error, "there is no such record");
+        return block_view_refuse(error, "there is no such record");
     if (!step_record_extends(block->definition, owner, record))
-        return refuse(error, "the record does not extend the other");
+        return block_view_refuse(error, "the record does not extend the other");
     if (block->record_count == 0) /* nothing was decoded */
         return STEP_STATUS_OK;
-    enum step_status status = start(&gathering, block, error);
+    enum step_status status = block_view_start(&gathering, block, error);
     if (status == STEP_STATUS_OK)
         status = find_rows(&gathering, record, owner, slot, error);
     if (status != STEP_STATUS_OK)
@@ -186,7 +190,7 @@ enum step_status step_block_column(struct step_block *block, uint32_t record, ui
         return STEP_STATUS_OK;
     find_others(&gathering);
     if (!gathering.all_have || !gathering.one_cursor || gathering.others)
-        return copy(&gathering, view, error);
+        return block_view_copy(&gathering, view, error);
     view->values = gathering.of[0]->first;
     view->step = gathering.of[0]->step;
     return STEP_STATUS_OK;
@@ -198,12 +202,12 @@ enum step_status step_block_types(struct step_block *block, uint32_t record,
     enum step_status status = STEP_STATUS_OK;
     *view = (struct step_column_view){0};
     if (block->definition == NULL || record >= block->definition->record_count)
-        return refuse(error, "there is no such record");
+        return block_view_refuse(error, "there is no such record");
     if (block->record_count == 0)
         return STEP_STATUS_OK;
     size_t kinds = 0;
     uint32_t only = 0;
-    uint8_t *rows = take(block, block->type_count, 1, &status, error);
+    uint8_t *rows = block_view_take(block, block->type_count, 1, &status, error);
     for (size_t i = 0; rows != NULL && i < block->type_count; i++) {
         rows[i] = is_row(block, &block->block_types[i], record);
         if (rows[i] == 0)
@@ -212,7 +216,8 @@ enum step_status step_block_types(struct step_block *block, uint32_t record,
         only = block->block_types[i].record;
         kinds++;
     }
-    uint64_t *values = take(block, kinds > 1 ? view->count : 1, sizeof *values, &status, error);
+    uint64_t *values =
+        block_view_take(block, kinds > 1 ? view->count : 1, sizeof *values, &status, error);
     if (status != STEP_STATUS_OK)
         return status;
     values[0] = only;

@@ -80,8 +80,8 @@ void step_block_writer_reset(struct step_block_writer *writer)
 
 /* The header comes last, as it has lengths and checksums of the rest; its room was left at the
  * start. */
-static enum step_status put_together(struct step_block_writer *writer,
-                                     struct step_block_header *header)
+static enum step_status block_write_put_together(struct step_block_writer *writer,
+                                                 struct step_block_header *header)
 {
     struct step_buffer *block = &writer->block;
     size_t payload = writer->summary.length + STEP_VARINT_MAX +
@@ -275,9 +275,9 @@ static enum step_status write_strings(struct step_column_encoder *encoder,
 /* Does so with the flags that give the smallest size.  All combinations of what the attributes
  * allow are tried on all bytes, as there are four at most. The best one is written again in the
  * end, as only the last trial is in the output. */
-static enum step_status write_bytes(struct step_column_encoder *encoder,
-                                    const struct step_columns *columns, uint32_t index,
-                                    struct step_coding *coding)
+static enum step_status block_write_bytes(struct step_column_encoder *encoder,
+                                          const struct step_columns *columns, uint32_t index,
+                                          struct step_coding *coding)
 {
     const struct step_column_data *lengths = &columns->columns[index - 1];
     const struct step_buffer *bytes = &columns->columns[index].bytes;
@@ -314,7 +314,7 @@ static enum step_status write_column(struct step_column_encoder *encoder,
     struct step_coding coding;
     enum step_status status;
     if (column->kind == STEP_COLUMN_BYTES) {
-        status = write_bytes(encoder, columns, index, &coding);
+        status = block_write_bytes(encoder, columns, index, &coding);
     } else {
         struct step_series given = {NULL, 0, NULL};
         struct step_linked linked = {0};
@@ -366,7 +366,8 @@ static enum step_status write_types(struct step_column_encoder *encoder,
 }
 
 /* Fills the block's header from its records. */
-static void describe(const struct step_columns *columns, struct step_block_header *header)
+static void block_write_describe(const struct step_columns *columns,
+                                 struct step_block_header *header)
 {
     struct step_range time = step_columns_time(columns);
     struct step_range thread = step_columns_thread(columns);
@@ -384,8 +385,8 @@ struct encoding {
     struct step_choice *recalled; /* by column, or NULL */
 };
 
-static enum step_status write_part(const struct encoding *encoding,
-                                   struct step_column_encoder *encoder, size_t part)
+static enum step_status block_write_part(const struct encoding *encoding,
+                                         struct step_column_encoder *encoder, size_t part)
 {
     const struct step_columns *columns = encoding->columns;
     struct step_choice *recalled = encoding->recalled;
@@ -395,7 +396,7 @@ static enum step_status write_part(const struct encoding *encoding,
                      : write_column(encoder, columns, index, choice);
 }
 
-static void clear(struct step_encoded *encoded)
+static void block_write_clear(struct step_encoded *encoded)
 {
     encoded->directory.length = 0;
     encoded->sections.length = 0;
@@ -410,8 +411,8 @@ static enum step_status write_apart(void *user, unsigned member, size_t part)
     struct step_column_encoder *encoder =
         member == 0 ? &writer->encoder : &writer->helpers[member - 1];
     struct step_encoded before = writer->parts[part];
-    clear(&encoder->out);
-    enum step_status status = write_part(encoding, encoder, part);
+    block_write_clear(&encoder->out);
+    enum step_status status = block_write_part(encoding, encoder, part);
     writer->parts[part] = encoder->out;
     encoder->out = before;
     return status;
@@ -425,7 +426,7 @@ static enum step_status write_shared(const struct encoding *encoding, size_t cou
         return STEP_STATUS_NO_MEMORY;
     enum step_status status = step_crew_run(writer->crew, count, write_apart, (void *) encoding);
     struct step_encoded *out = &writer->encoder.out;
-    clear(out);
+    block_write_clear(out);
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         const struct step_encoded *part = &writer->parts[i];
         if (!step_buffer_append(&out->directory, part->directory.data, part->directory.length) ||
@@ -444,17 +445,17 @@ enum step_status step_block_write_columns(struct step_block_writer *writer,
     const struct encoding encoding = {writer, columns, recall_stream(writer, columns, header)};
     if (!write_summary(writer, columns))
         return STEP_STATUS_NO_MEMORY;
-    clear(&writer->encoder.out);
+    block_write_clear(&writer->encoder.out);
     if (writer->crew != NULL && columns->record_count > TRIAL_RECORDS)
         status = write_shared(&encoding, count);
     else
         for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++)
-            status = write_part(&encoding, &writer->encoder, i);
+            status = block_write_part(&encoding, &writer->encoder, i);
     if (status != STEP_STATUS_OK)
         return status;
     header->layout = STEP_LAYOUT_COLUMNS;
-    describe(columns, header);
-    return put_together(writer, header);
+    block_write_describe(columns, header);
+    return block_write_put_together(writer, header);
 }
 
 /* Appends the compressed bytes after the summary, if there is one. */
@@ -462,7 +463,7 @@ static enum step_status compress_bytes(struct step_block_writer *writer, const u
                                        size_t length, struct step_block_header *header)
 {
     struct step_coding coding;
-    clear(&writer->encoder.out);
+    block_write_clear(&writer->encoder.out);
     enum step_status status = step_column_write_bytes(bytes, length, writer->encoder.compressor,
                                                       &writer->encoder.out.sections, &coding);
     if (status != STEP_STATUS_OK)
@@ -470,7 +471,7 @@ static enum step_status compress_bytes(struct step_block_writer *writer, const u
     if (!step_buffer_append_varint(&writer->encoder.out.directory, coding.method) ||
         !step_buffer_append_varint(&writer->encoder.out.directory, coding.raw_length))
         return STEP_STATUS_NO_MEMORY;
-    return put_together(writer, header);
+    return block_write_put_together(writer, header);
 }
 
 enum step_status step_block_write_rows(struct step_block_writer *writer,
@@ -483,7 +484,7 @@ enum step_status step_block_write_rows(struct step_block_writer *writer,
     if (status != STEP_STATUS_OK)
         return status;
     header->layout = STEP_LAYOUT_ROWS;
-    describe(columns, header);
+    block_write_describe(columns, header);
     return compress_bytes(writer, writer->rows.rows.data, writer->rows.rows.length, header);
 }
 

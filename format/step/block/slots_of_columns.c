@@ -19,8 +19,9 @@
 /* Decodes a node's lengths and adds them up.  Fails if their sum exceeds the limit.  The sum
  * decides how much memory is taken, so it must not overflow, nor be believed beyond what a block
  * may have. */
-static enum step_status add_up(struct step_decoding *decoding, const struct step_plan_node *node,
-                               uint64_t count, uint64_t most, const char *what, uint64_t *total)
+static enum step_status slots_add_up(struct step_decoding *decoding,
+                                     const struct step_plan_node *node, uint64_t count,
+                                     uint64_t most, const char *what, uint64_t *total)
 {
     enum step_status status = step_decoding_decode(decoding, node->column);
     if (status != STEP_STATUS_OK)
@@ -39,8 +40,9 @@ static enum step_status add_up(struct step_decoding *decoding, const struct step
 }
 
 /* Writes the slots of `count` values of a node: the first at out[0], the next `stride` after it. */
-static enum step_status fill(struct step_decoding *decoding, const struct step_plan_node *node,
-                             uint64_t count, uint64_t *out, size_t stride);
+static enum step_status slots_fill(struct step_decoding *decoding,
+                                   const struct step_plan_node *node, uint64_t count, uint64_t *out,
+                                   size_t stride);
 
 static enum step_status fill_values(struct step_decoding *decoding, uint32_t index, uint64_t count,
                                     uint64_t *out, size_t stride)
@@ -109,7 +111,7 @@ static enum step_status fill_bytes(struct step_decoding *decoding,
     uint64_t total;
     uint8_t *bytes = NULL;
     enum step_status status =
-        add_up(decoding, node, count, STEP_MAX_BLOCK_MEMORY, "lengths", &total);
+        slots_add_up(decoding, node, count, STEP_MAX_BLOCK_MEMORY, "lengths", &total);
     const struct step_series *lengths = &decoding->series[node->column];
     if (status == STEP_STATUS_OK)
         status = decode_bytes(decoding, node->column + 1, lengths, count, total, &bytes);
@@ -135,7 +137,7 @@ static enum step_status fill_arrays(struct step_decoding *decoding,
     uint64_t total;
     uint64_t most = STEP_MAX_BLOCK_MEMORY / sizeof(uint64_t);
     most = element->slot_count > 1 ? most / element->slot_count : most;
-    enum step_status status = add_up(decoding, node, count, most, "array lengths", &total);
+    enum step_status status = slots_add_up(decoding, node, count, most, "array lengths", &total);
     if (status != STEP_STATUS_OK)
         return status;
     const struct step_series *lengths = &decoding->series[node->column];
@@ -145,7 +147,7 @@ static enum step_status fill_arrays(struct step_decoding *decoding,
     if (slots == NULL || arrays == NULL)
         return status;
     step_decoding_count(decoding, element, total);
-    status = fill(decoding, element, total, slots, element->slot_count);
+    status = slots_fill(decoding, element, total, slots, element->slot_count);
     if (status == STEP_STATUS_OK && node->kind == STEP_NODE_TREE)
         return step_decoding_link(decoding, node, slots, total, count, out, stride);
     if (status != STEP_STATUS_OK)
@@ -185,7 +187,7 @@ static enum step_status fill_types(struct step_decoding *decoding,
         if (slots[k] == NULL)
             return status;
         step_decoding_count(decoding, child, counts[k]);
-        status = fill(decoding, child, counts[k], slots[k], child->slot_count);
+        status = slots_fill(decoding, child, counts[k], slots[k], child->slot_count);
         if (status != STEP_STATUS_OK)
             return status;
     }
@@ -247,7 +249,7 @@ static enum step_status fill_numbered(struct step_decoding *decoding,
     size_t width = value->slot_count;
     if (decoding->columns[node->column].state == STEP_COLUMN_ABSENT) {
         step_decoding_count(decoding, value, count);
-        return fill(decoding, value, count, out, stride);
+        return slots_fill(decoding, value, count, out, stride);
     }
     uint64_t given, next = 0;
     enum step_status status = step_decoding_decode(decoding, node->column);
@@ -259,7 +261,7 @@ static enum step_status fill_numbered(struct step_decoding *decoding,
     if (slots == NULL)
         return status;
     step_decoding_count(decoding, value, given);
-    status = fill(decoding, value, given, slots, width);
+    status = slots_fill(decoding, value, given, slots, width);
     const struct step_series *numbers = &decoding->series[node->column];
     for (uint64_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         uint64_t number = numbers->values[i * numbers->step];
@@ -269,8 +271,9 @@ static enum step_status fill_numbered(struct step_decoding *decoding,
     return status;
 }
 
-static enum step_status fill(struct step_decoding *decoding, const struct step_plan_node *node,
-                             uint64_t count, uint64_t *out, size_t stride)
+static enum step_status slots_fill(struct step_decoding *decoding,
+                                   const struct step_plan_node *node, uint64_t count, uint64_t *out,
+                                   size_t stride)
 {
     switch (node->kind) {
     case STEP_NODE_VALUE:
@@ -291,7 +294,7 @@ static enum step_status fill(struct step_decoding *decoding, const struct step_p
     }
     for (uint32_t i = 0; i < node->child_count; i++) {
         const struct step_plan_node *child = step_node_child(decoding->plan, node, i);
-        enum step_status status = fill(decoding, child, count, out, stride);
+        enum step_status status = slots_fill(decoding, child, count, out, stride);
         if (status != STEP_STATUS_OK)
             return status;
         out += child->slot_count;
@@ -330,7 +333,7 @@ static enum step_status make_cursors(struct step_decoding *decoding,
             step_decoding_take(decoding, column->count * node->slot_count, sizeof *slots, &status);
         if (slots == NULL)
             return status;
-        status = fill(decoding, node, column->count, slots, node->slot_count);
+        status = slots_fill(decoding, node, column->count, slots, node->slot_count);
         cursor.next = slots;
     }
     if (status != STEP_STATUS_OK)

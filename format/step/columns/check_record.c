@@ -40,7 +40,8 @@ void step_check_reset(struct step_check *check)
 
 /* Names the faulty value: "java.ObjectAlloc.size", with the part of the field: lengths, elements,
  * fields of records. */
-static enum step_status refuse(const struct checking *checking, uint32_t index, const char *what)
+static enum step_status check_record_refuse(const struct checking *checking, uint32_t index,
+                                            const char *what)
 {
     const struct step_plan_column *column = &checking->plan->columns[index];
     const struct step_definition *definition = checking->plan->definition;
@@ -72,7 +73,7 @@ static enum step_status check_value(const struct checking *checking, uint32_t in
         step_policy_width(policy, stored_value(policy, value)) > policy->bytes) {
         snprintf(what, sizeof what, "is 0x%" PRIx64 ", which needs more than its %u bytes", value,
                  policy->bytes);
-        return refuse(checking, index, what);
+        return check_record_refuse(checking, index, what);
     }
     if (policy->general != STEP_CONSTANT)
         return STEP_STATUS_OK;
@@ -85,7 +86,7 @@ static enum step_status check_value(const struct checking *checking, uint32_t in
         return STEP_STATUS_OK;
     snprintf(what, sizeof what, "is constant, and changes from 0x%" PRIx64 " to 0x%" PRIx64,
              check->constants[index], value);
-    return refuse(checking, index, what);
+    return check_record_refuse(checking, index, what);
 }
 
 static enum step_status check_node(const struct checking *checking,
@@ -97,7 +98,8 @@ static enum step_status check_bytes(const struct checking *checking,
     const struct step_bytes *bytes = step_slot_bytes(slot);
     enum step_charset charset = checking->plan->columns[node->column].field_coding.charset;
     if (bytes != NULL && !step_charset_valid(charset, bytes->data, bytes->length))
-        return refuse(checking, node->column, "has bytes that are not text in its charset");
+        return check_record_refuse(checking, node->column,
+                                   "has bytes that are not text in its charset");
     return check_value(checking, node->column, bytes != NULL ? bytes->length : 0);
 }
 
@@ -122,13 +124,15 @@ static enum step_status check_variant(const struct checking *checking,
         return STEP_STATUS_OK;
     uint32_t place = step_node_variant(plan, node, variant->record);
     if (place == STEP_NO_INDEX)
-        return refuse(checking, node->column, "has a value of a type that does not extend its own");
+        return check_record_refuse(checking, node->column,
+                                   "has a value of a type that does not extend its own");
     return check_node(checking, step_node_child(plan, node, place), variant->slots);
 }
 
 /* Puts all parts of the value into check->value. */
-static enum step_status take_value(const struct checking *checking,
-                                   const struct step_plan_node *node, const uint64_t *slots)
+static enum step_status check_record_take_value(const struct checking *checking,
+                                                const struct step_plan_node *node,
+                                                const uint64_t *slots)
 {
     static const uint8_t nothing[1] = {0};
     struct step_check *check = checking->check;
@@ -157,7 +161,7 @@ static enum step_status check_constant(const struct checking *checking,
     size_t index = (size_t) (node - checking->plan->nodes);
     size_t place = checking->plan->column_count + index;
     struct step_buffer *value = &check->value, *constant = &check->values[index];
-    enum step_status status = take_value(checking, node, slots);
+    enum step_status status = check_record_take_value(checking, node, slots);
     if (status != STEP_STATUS_OK)
         return status == STEP_STATUS_NO_MEMORY ? status : STEP_STATUS_OK;
     if (!check->known[place]) {
@@ -173,7 +177,7 @@ static enum step_status check_constant(const struct checking *checking,
         return STEP_STATUS_OK;
     while (node->kind == STEP_NODE_RECORD && node->child_count > 0) /* has no column itself */
         node = step_node_child(checking->plan, node, 0);
-    return refuse(checking, node->column, "is constant, and changes");
+    return check_record_refuse(checking, node->column, "is constant, and changes");
 }
 
 /* Checks a value of a tree: it has `type`, or a type that extends it, or is none. */
@@ -184,15 +188,17 @@ static enum step_status check_inner(const struct checking *checking, uint32_t ty
     struct checked_tree *tree = checking->tree;
     const struct step_plan_node *element = step_node_child(plan, tree->node, 0);
     if (tree->values++ == STEP_MAX_TREE_VALUES)
-        return refuse(checking, tree->node->column, "holds more values than 1,048,576");
+        return check_record_refuse(checking, tree->node->column,
+                                   "holds more values than 1,048,576");
     if (tree->depth == STEP_MAX_TREE_DEPTH)
-        return refuse(checking, tree->node->column, "holds values more than 1,000 deep");
+        return check_record_refuse(checking, tree->node->column,
+                                   "holds values more than 1,000 deep");
     if (variant == NULL || variant->record == STEP_NO_RECORD)
         return STEP_STATUS_OK;
     if (variant->record >= plan->definition->record_count ||
         !step_record_extends(plan->definition, variant->record, type))
-        return refuse(checking, tree->node->column,
-                      "has a value of a type that does not extend its own");
+        return check_record_refuse(checking, tree->node->column,
+                                   "has a value of a type that does not extend its own");
     tree->depth++;
     enum step_status status = check_variant(checking, element, variant);
     tree->depth--;

@@ -61,7 +61,7 @@ void step_columns_destroy(struct step_columns *columns)
     free(columns);
 }
 
-static bool push(struct step_column_data *column, uint64_t value)
+static bool columns_push(struct step_column_data *column, uint64_t value)
 {
     if (!STEP_MAKE_ROOM(column->values, column->capacity, column->count + 1))
         return false;
@@ -120,7 +120,7 @@ static int compare_columns(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static void clear(struct step_columns *columns)
+static void columns_clear(struct step_columns *columns)
 {
     for (size_t i = 0; i < columns->used_count; i++) {
         struct step_column_data *data = &columns->columns[columns->used[i]];
@@ -234,7 +234,7 @@ static bool scatter_numbered(struct step_columns *columns, const struct step_pla
     const struct step_plan_node *value = step_node_child(columns->plan, node, 0);
     uint64_t number;
     if (!find_number(columns, node, source, &number) ||
-        !push(&columns->columns[node->column], number))
+        !columns_push(&columns->columns[node->column], number))
         return false;
     return number != 0 || scatter_node(columns, value, &start);
 }
@@ -252,7 +252,7 @@ static bool scatter_node(struct step_columns *columns, const struct step_plan_no
         return true;
     }
     uint64_t word = *source->words++;
-    if (!push(&columns->columns[node->column], word))
+    if (!columns_push(&columns->columns[node->column], word))
         return false;
     if (node->kind == STEP_NODE_BYTES) {
         const uint8_t *bytes = source->bytes;
@@ -431,7 +431,7 @@ enum step_status step_columns_fill(struct step_columns *columns, struct step_pen
 {
     for (size_t i = 0; i < columns->used_count; i++)
         columns->series[columns->used[i]] = (struct step_series){NULL, 0, NULL};
-    clear(columns);
+    columns_clear(columns);
     enum step_status status = count_types(columns, rows);
     if (status == STEP_STATUS_OK)
         status = number_types(columns, rows);
@@ -460,7 +460,7 @@ struct step_sequence step_columns_sequence(const struct step_columns *columns)
 }
 
 /* Two independent strands, so that comparisons need not wait for each other. */
-static void widen(struct step_range *range, const uint64_t *values, size_t count)
+static void columns_widen(struct step_range *range, const uint64_t *values, size_t count)
 {
     struct step_range even = *range;
     struct step_range odd = *range;
@@ -485,9 +485,9 @@ struct step_range step_columns_range(const struct step_columns *columns, uint32_
     const struct step_series *series = &columns->series[column];
     const struct step_column_data *data = &columns->columns[column];
     if (data->ascends && data->count > 0)
-        widen(&range, &series->values[(data->count - 1) * series->step], 1);
-    widen(&range, series->values,
-          series->step == 0 || data->ascends ? data->count > 0 : data->count);
+        columns_widen(&range, &series->values[(data->count - 1) * series->step], 1);
+    columns_widen(&range, series->values,
+                  series->step == 0 || data->ascends ? data->count > 0 : data->count);
     return range;
 }
 

@@ -35,8 +35,8 @@ static bool step_pending_columns_create(struct step_pending_columns *columns, si
 }
 
 /* Adds copies to the pages: those of a column that had one common value so far. */
-static bool fill(struct step_pending_columns *columns, struct step_row_column *column,
-                 uint64_t value, size_t count)
+static bool pending_fill(struct step_pending_columns *columns, struct step_row_column *column,
+                         uint64_t value, size_t count)
 {
     while (count > 0) {
         size_t room;
@@ -55,7 +55,7 @@ uint64_t *step_pending_columns_room(struct step_pending_columns *columns, uint32
                                     size_t wanted, size_t *room)
 {
     struct step_row_column *column = &columns->columns[number];
-    if (!column->varies && !fill(columns, column, column->last, column->count))
+    if (!column->varies && !pending_fill(columns, column, column->last, column->count))
         return NULL;
     column->varies = true;
     return step_pages_room(&column->pages, &columns->share, wanted, room);
@@ -84,11 +84,11 @@ bool step_pending_columns_repeat(struct step_pending_columns *columns, uint32_t 
         return true;
     bool differs = column->count != 0 && column->last != value;
     if (!column->varies && differs) {
-        if (!fill(columns, column, column->last, column->count))
+        if (!pending_fill(columns, column, column->last, column->count))
             return false;
         column->varies = true;
     }
-    if (column->varies && !fill(columns, column, value, count))
+    if (column->varies && !pending_fill(columns, column, value, count))
         return false;
     column->jumps = column->jumps || (differs && column->last > value);
     column->last = value;

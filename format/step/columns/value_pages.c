@@ -13,7 +13,7 @@ enum { LEAST_VALUES = 32, MOST_VALUES = 8192 };
 /* What a pool keeps: about one block of eight columns. */
 #define KEPT_BYTES ((size_t) 16 << 20)
 
-static size_t bytes_of(size_t capacity)
+static size_t value_pages_bytes_of(size_t capacity)
 {
     return sizeof(struct step_page) + capacity * sizeof(uint64_t);
 }
@@ -32,9 +32,9 @@ static struct step_page *take_page(struct step_page_pool *pool, size_t capacity)
 {
     struct step_page *page = pool->empty;
     if (capacity < MOST_VALUES || page == NULL)
-        return malloc(bytes_of(capacity));
+        return malloc(value_pages_bytes_of(capacity));
     pool->empty = page->next;
-    pool->bytes -= bytes_of(capacity);
+    pool->bytes -= value_pages_bytes_of(capacity);
     return page;
 }
 
@@ -46,10 +46,10 @@ static void put_page(struct step_page_pool *pool, struct step_page *page)
     }
     page->next = pool->empty;
     pool->empty = page;
-    pool->bytes += bytes_of(page->capacity);
+    pool->bytes += value_pages_bytes_of(page->capacity);
 }
 
-static bool add_page(struct step_pages *pages, struct step_page_share *share, size_t wanted)
+static bool value_pages_add(struct step_pages *pages, struct step_page_share *share, size_t wanted)
 {
     size_t capacity = pages->last != NULL ? 4 * pages->last->capacity : LEAST_VALUES;
     while (capacity < wanted && capacity < MOST_VALUES)
@@ -66,7 +66,7 @@ static bool add_page(struct step_pages *pages, struct step_page_share *share, si
     else
         pages->first = page;
     pages->last = page;
-    share->bytes += bytes_of(capacity);
+    share->bytes += value_pages_bytes_of(capacity);
     return true;
 }
 
@@ -74,7 +74,7 @@ uint64_t *step_pages_room(struct step_pages *pages, struct step_page_share *shar
                           size_t *room)
 {
     struct step_page *last = pages->last;
-    if ((last == NULL || last->count == last->capacity) && !add_page(pages, share, wanted))
+    if ((last == NULL || last->count == last->capacity) && !value_pages_add(pages, share, wanted))
         return NULL;
     last = pages->last;
     size_t left = last->capacity - last->count;
@@ -95,7 +95,7 @@ void step_pages_clear(struct step_pages *pages, struct step_page_share *share)
     while (pages->first != NULL) {
         struct step_page *page = pages->first;
         pages->first = page->next;
-        share->bytes -= bytes_of(page->capacity);
+        share->bytes -= value_pages_bytes_of(page->capacity);
         put_page(share->pool, page);
     }
     *pages = (struct step_pages){0};

@@ -155,8 +155,9 @@ static enum step_status build(struct step_plan_builder *builder)
     return step_plan_order(plan);
 }
 
-static enum step_status create(const struct step_definition *definition, struct step_plan **out,
-                               struct step_plan_place *place, struct step_error *error)
+static enum step_status plan_create(const struct step_definition *definition,
+                                    struct step_plan **out, struct step_plan_place *place,
+                                    struct step_error *error)
 {
     *out = NULL;
     struct step_plan *plan = calloc(1, sizeof *plan);
@@ -180,14 +181,14 @@ enum step_status step_plan_create(const struct step_definition *definition, stru
                                   struct step_error *error)
 {
     struct step_plan_place place;
-    return create(definition, out, &place, error);
+    return plan_create(definition, out, &place, error);
 }
 
 enum step_status step_plan_check(const struct step_definition *definition,
                                  struct step_plan_place *place, struct step_error *error)
 {
     struct step_plan *plan;
-    enum step_status status = create(definition, &plan, place, error);
+    enum step_status status = plan_create(definition, &plan, place, error);
     step_plan_destroy(plan);
     return status;
 }

@@ -17,7 +17,7 @@ enum { PATH_BYTES = 512 };
 
 /* Joins two parts of a path, of which the second or both may be "".  Returns false if it is too
  * long. */
-static bool join(char path[PATH_BYTES], const char *outer, const char *inner)
+static bool plan_coding_join(char path[PATH_BYTES], const char *outer, const char *inner)
 {
     const char *dot = outer[0] != '\0' && inner[0] != '\0' ? "." : "";
     int length = snprintf(path, PATH_BYTES, "%s%s%s", outer, dot, inner);
@@ -122,9 +122,9 @@ static void read_outer_coding(const struct step_plan_scope *scope, const char *p
     if (scope == NULL)
         return;
     char longer[PATH_BYTES], outermost[PATH_BYTES];
-    if (!join(longer, scope->path, path))
+    if (!plan_coding_join(longer, scope->path, path))
         return;
-    if (scope->outer != NULL && join(outermost, scope->field->name, longer))
+    if (scope->outer != NULL && plan_coding_join(outermost, scope->field->name, longer))
         read_outer_coding(scope->outer, outermost, field_coding);
     const struct step_attributes *sub = find_sub(scope->field, longer);
     if (sub != NULL)
@@ -139,7 +139,7 @@ struct step_field_coding step_plan_value_coding(const struct step_plan_scope *sc
     step_plan_own_coding(scope->field, scope->path, &field_coding);
     settle_general(scope, &field_coding);
     char path[PATH_BYTES];
-    if (scope->outer != NULL && join(path, scope->field->name, scope->path))
+    if (scope->outer != NULL && plan_coding_join(path, scope->field->name, scope->path))
         read_outer_coding(scope->outer, path, &field_coding);
     return field_coding;
 }
@@ -154,7 +154,7 @@ bool step_plan_is_numbered(const struct step_plan_scope *scope, uint32_t array_d
         step_plan_own_coding(scope->field, scope->path, &field_coding);
     if (field_coding.policy.general == STEP_GENERAL_NONE)
         field_coding.policy.general = outer_general(scope);
-    if (join(path, scope->field->name, scope->path))
+    if (plan_coding_join(path, scope->field->name, scope->path))
         read_outer_coding(scope->outer, path, &field_coding);
     bool is_usual =
         field_coding.policy.general == STEP_CONSTANT || field_coding.policy.general == STEP_DEFAULT;

@@ -39,7 +39,7 @@ static void look_into(struct search *search, uint32_t record)
 }
 
 /* Adds all types that a variant of `type` may have. */
-static void expand(struct search *search, uint32_t type)
+static void plan_nodes_expand(struct search *search, uint32_t type)
 {
     const struct step_definition *definition = search->definition;
     if ((search->marks[type] & EXPANDED) != 0)
@@ -52,7 +52,7 @@ static void expand(struct search *search, uint32_t type)
         }
 }
 
-static void walk(struct search *search, const struct step_record *record)
+static void plan_nodes_walk(struct search *search, const struct step_record *record)
 {
     for (size_t i = 0; i < record->field_count; i++) {
         const struct step_field *field = &record->fields[i];
@@ -64,7 +64,7 @@ static void walk(struct search *search, const struct step_record *record)
             continue;
         }
         search->found = search->found || field->record == search->sought;
-        expand(search, field->record);
+        plan_nodes_expand(search, field->record);
     }
 }
 
@@ -88,9 +88,9 @@ static bool step_plan_find_tree(const struct step_definition *definition, uint32
     search.places = calloc(definition->record_count, sizeof *search.places);
     bool good = search.marks != NULL && search.places != NULL;
     if (good)
-        expand(&search, type);
+        plan_nodes_expand(&search, type);
     while (search.count > 0)
-        walk(&search, &definition->records[search.places[--search.count]]);
+        plan_nodes_walk(&search, &definition->records[search.places[--search.count]]);
     for (size_t i = 0; search.found && i < definition->record_count; i++)
         search.marks[i] &= LISTED;
     free(search.places);
@@ -135,8 +135,8 @@ uint32_t step_plan_fail(struct step_plan_builder *builder, enum step_status stat
 /* ---- nodes, by index ----
  * The functions return it. After a failure, which the builder keeps, they return 0. */
 
-static uint32_t add_column(struct step_plan_builder *builder, enum step_column_kind kind,
-                           bool in_array, const struct step_field_coding *field_coding)
+static uint32_t plan_nodes_add_column(struct step_plan_builder *builder, enum step_column_kind kind,
+                                      bool in_array, const struct step_field_coding *field_coding)
 {
     struct step_plan *plan = builder->plan;
     if (builder->status != STEP_STATUS_OK)
@@ -207,7 +207,7 @@ static uint32_t build_array(struct step_plan_builder *builder, const struct step
     struct step_plan_node node = {
         STEP_NODE_ARRAY, 0, 1, 1, 0, STEP_NO_INDEX, false, step_plan_is_constant(scope)};
     struct step_field_coding field_coding = step_plan_length_coding(scope);
-    node.column = add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding);
+    node.column = plan_nodes_add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding);
     node.first_child = add_children(builder, 1);
     char path[PATH_BYTES];
     int length =
@@ -261,7 +261,7 @@ static uint32_t add_types(struct step_plan_builder *builder, const struct step_p
     step_plan_own_coding(scope->field, scope->path, &own);
     field_coding.policy.general = own.type_varies ? STEP_IDENTIFIER : STEP_DEFAULT;
     field_coding.policy.is_unsigned = true;
-    return add_column(builder, STEP_COLUMN_VALUES, in_array, &field_coding);
+    return plan_nodes_add_column(builder, STEP_COLUMN_VALUES, in_array, &field_coding);
 }
 
 /* Adds the record without fields that stands for none, as a tree's last type. */
@@ -308,7 +308,7 @@ static uint32_t build_tree(struct step_plan_builder *builder, const struct step_
                                   .record = scope->field->record,
                                   .constant = step_plan_is_constant(scope)};
     struct step_field_coding field_coding = {.policy = {.is_unsigned = true}};
-    node.column = add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding);
+    node.column = plan_nodes_add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding);
     node.first_child = add_children(builder, 1);
     builder->in_tree = true;
     set_child(builder, node.first_child, build_types(builder, scope, listed, true, nesting + 1));
@@ -346,9 +346,9 @@ static uint32_t build_bytes(struct step_plan_builder *builder, const struct step
     field_coding.policy.strings = own.policy.strings;
     if (own.policy.general != STEP_GENERAL_NONE) /* a repeated value is a number */
         field_coding.policy.strings |= STEP_STRINGS_NUMBERED;
-    node.column = add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding);
+    node.column = plan_nodes_add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding);
     struct step_field_coding none = {.policy = {.strings = field_coding.policy.strings}};
-    add_column(builder, STEP_COLUMN_BYTES, in_array, &none);
+    plan_nodes_add_column(builder, STEP_COLUMN_BYTES, in_array, &none);
     return add_node(builder, node);
 }
 
@@ -378,7 +378,7 @@ static uint32_t build_numbered(struct step_plan_builder *builder,
     node.slot_count = set_child(builder, node.first_child, child)->slot_count;
     if (node.slot_count == 0)
         return child;
-    node.column = add_column(builder, STEP_COLUMN_NUMBERS, in_array, numbers);
+    node.column = plan_nodes_add_column(builder, STEP_COLUMN_NUMBERS, in_array, numbers);
     return add_node(builder, node);
 }
 
@@ -407,6 +407,6 @@ uint32_t step_plan_element(struct step_plan_builder *builder, const struct step_
     field_coding.policy.strings = 0;
     if (scope->field->kind != STEP_TYPE_INT)
         settle_identifier(&field_coding);
-    node.column = add_column(builder, STEP_COLUMN_VALUES, in_array, &field_coding);
+    node.column = plan_nodes_add_column(builder, STEP_COLUMN_VALUES, in_array, &field_coding);
     return add_node(builder, node);
 }

@@ -47,7 +47,7 @@ struct ordering {
     struct visited *path;
 };
 
-static void add(struct ordering *ordering, uint32_t column, uint32_t other)
+static void plan_order_add(struct ordering *ordering, uint32_t column, uint32_t other)
 {
     if (other == STEP_NO_INDEX)
         return;
@@ -56,10 +56,11 @@ static void add(struct ordering *ordering, uint32_t column, uint32_t other)
     ordering->need_count++;
 }
 
-static void add_field(struct ordering *ordering, uint32_t record, uint32_t column, uint32_t field)
+static void plan_order_add_field(struct ordering *ordering, uint32_t record, uint32_t column,
+                                 uint32_t field)
 {
     if (field != STEP_NO_INDEX)
-        add(ordering, column, step_field_column(ordering->plan, record, field));
+        plan_order_add(ordering, column, step_field_column(ordering->plan, record, field));
 }
 
 /* Counts the needs, and lists them if there is room.  Columns shared by several record types need
@@ -69,18 +70,18 @@ static void list_needs(struct ordering *ordering)
     const struct step_plan *plan = ordering->plan;
     ordering->need_count = 0;
     for (uint32_t i = 0; i < plan->column_count; i++) {
-        add(ordering, i, plan->columns[i].age_column);
-        add(ordering, i, plan->columns[i].given_column);
-        add(ordering, i, plan->columns[i].links.newest);
+        plan_order_add(ordering, i, plan->columns[i].age_column);
+        plan_order_add(ordering, i, plan->columns[i].given_column);
+        plan_order_add(ordering, i, plan->columns[i].links.newest);
     }
     for (uint32_t i = 0; i < plan->definition->record_count; i++)
         for (uint32_t k = 0; k < plan->records[i].field_count; k++) {
             uint32_t column = step_field_column(plan, i, k);
             if (column == STEP_NO_INDEX)
                 continue;
-            add_field(ordering, i, column, plan->columns[column].given_field);
-            add_field(ordering, i, column, plan->columns[column].links.key);
-            add_field(ordering, i, column, plan->columns[column].links.holder);
+            plan_order_add_field(ordering, i, column, plan->columns[column].given_field);
+            plan_order_add_field(ordering, i, column, plan->columns[column].links.key);
+            plan_order_add_field(ordering, i, column, plan->columns[column].links.holder);
         }
 }
 
@@ -115,7 +116,7 @@ static void set_apart(struct ordering *ordering, uint32_t column)
     ordering->columns[column].depth = 1;
 }
 
-static struct visited begin(struct ordering *ordering, uint32_t column)
+static struct visited plan_order_begin(struct ordering *ordering, uint32_t column)
 {
     ordering->columns[column].mark = UNDER_WAY;
     ordering->columns[column].depth = 1;
@@ -125,10 +126,10 @@ static struct visited begin(struct ordering *ordering, uint32_t column)
 /* Visits a column and all that it needs, without recursion because chains may be long.  If what is
  * needed is still under way, the path has come back to itself: the last column before that is set
  * apart, which cuts the circle.  A column that was set apart is done, whatever it needs. */
-static void visit(struct ordering *ordering, uint32_t start)
+static void plan_order_visit(struct ordering *ordering, uint32_t start)
 {
     size_t length = 1;
-    ordering->path[0] = begin(ordering, start);
+    ordering->path[0] = plan_order_begin(ordering, start);
     while (length > 0) {
         struct visited *last = &ordering->path[length - 1];
         struct ordered *column = &ordering->columns[last->column];
@@ -140,7 +141,7 @@ static void visit(struct ordering *ordering, uint32_t start)
         uint32_t needed = ordering->needs[last->next].other;
         const struct ordered *other = &ordering->columns[needed];
         if (other->mark == UNSEEN) {
-            ordering->path[length++] = begin(ordering, needed);
+            ordering->path[length++] = plan_order_begin(ordering, needed);
         } else if (other->mark == UNDER_WAY || other->depth >= STEP_MAX_COLUMN_CHAIN) {
             set_apart(ordering, last->column);
         } else {
@@ -167,7 +168,7 @@ enum step_status step_plan_order(struct step_plan *plan)
         sort_needs(&ordering);
         for (uint32_t i = 0; i < plan->column_count; i++)
             if (ordering.columns[i].mark == UNSEEN)
-                visit(&ordering, i);
+                plan_order_visit(&ordering, i);
     }
     free(ordering.needs);
     free(ordering.columns);

@@ -50,8 +50,8 @@ static bool is_aligned(const struct step_sequence *sequence, uint32_t column, ui
 
 /* Takes the values of the records that have both columns.  A position moves for each record with
  * the field, whether or not it has a value in `column`. */
-static void collect(const struct step_sequence *sequence, uint32_t column, uint32_t field,
-                    size_t *positions, uint64_t *values, size_t count)
+static void record_series_collect(const struct step_sequence *sequence, uint32_t column,
+                                  uint32_t field, size_t *positions, uint64_t *values, size_t count)
 {
     const struct step_plan *plan = sequence->plan;
     size_t n = 0;
@@ -81,7 +81,7 @@ enum step_status step_gather(const struct step_sequence *sequence, uint32_t colu
     *storage = calloc(count + 1, sizeof **storage);
     enum step_status status = STEP_STATUS_NO_MEMORY;
     if (positions != NULL && *storage != NULL) {
-        collect(sequence, column, field, positions, *storage, count);
+        record_series_collect(sequence, column, field, positions, *storage, count);
         *out = (struct step_series){*storage, 1, NULL};
         status = STEP_STATUS_OK;
     }
@@ -244,7 +244,7 @@ static void step_links_pack(const struct step_plan *plan, const struct step_link
         links->newest != STEP_NO_INDEX ? step_follow_reference(plan, links->newest) + 1 : 0;
 }
 
-static bool is_single(const struct step_plan *plan, uint32_t column, uint64_t field)
+static bool record_series_is_single(const struct step_plan *plan, uint32_t column, uint64_t field)
 {
     uint32_t record = plan->columns[column].record;
     return field < plan->records[record].field_count &&
@@ -260,7 +260,8 @@ bool step_links_unpack(const struct step_plan *plan, uint32_t column, const uint
     const struct step_plan_column *planned = &plan->columns[column];
     *links = (struct step_links){(uint32_t) key, STEP_NO_INDEX, STEP_NO_INDEX};
     if (step_field_column(plan, planned->record, planned->field) != column ||
-        !is_single(plan, column, key) || (holder != 0 && !is_single(plan, column, holder - 1)))
+        !record_series_is_single(plan, column, key) ||
+        (holder != 0 && !record_series_is_single(plan, column, holder - 1)))
         return false;
     if (holder != 0)
         links->holder = (uint32_t) holder - 1;
@@ -270,16 +271,16 @@ bool step_links_unpack(const struct step_plan *plan, uint32_t column, const uint
     return links->newest != STEP_NO_INDEX && links->newest != column;
 }
 
-static uint32_t find_field(const struct step_plan *plan, uint32_t column, const char *name,
-                           size_t length)
+static uint32_t record_series_find_field(const struct step_plan *plan, uint32_t column,
+                                         const char *name, size_t length)
 {
     const struct step_record *record = &plan->definition->records[plan->columns[column].record];
     size_t i = dl_find_field(record, name, length);
-    return i != SIZE_MAX && is_single(plan, column, i) ? (uint32_t) i : STEP_NO_INDEX;
+    return i != SIZE_MAX && record_series_is_single(plan, column, i) ? (uint32_t) i : STEP_NO_INDEX;
 }
 
 /* Takes the text up to the next +, and skips the +. */
-static size_t take_name(const char **text, size_t *left, const char **name)
+static size_t record_series_take_name(const char **text, size_t *left, const char **name)
 {
     const char *end = memchr(*text, '+', *left);
     size_t length = end != NULL ? (size_t) (end - *text) : *left;
@@ -300,14 +301,14 @@ void step_plan_resolve_linked(struct step_plan *plan, uint32_t index)
                 step_field_column(plan, column->record, column->field) == index;
     while (good && left > 0) {
         const char *name;
-        size_t length = take_name(&text, &left, &name);
+        size_t length = record_series_take_name(&text, &left, &name);
         if (memchr(name, '.', length) != NULL) {
             links.newest = step_plan_column_of(plan, index, name, length);
             good = links.newest != STEP_NO_INDEX;
             continue;
         }
         uint32_t *field = links.key == STEP_NO_INDEX ? &links.key : &links.holder;
-        *field = find_field(plan, index, name, length);
+        *field = record_series_find_field(plan, index, name, length);
         good = *field != STEP_NO_INDEX;
     }
     if (!good || links.key == STEP_NO_INDEX)
@@ -317,9 +318,9 @@ void step_plan_resolve_linked(struct step_plan *plan, uint32_t index)
     step_links_pack(plan, &links, column->field_coding.column.linked);
 }
 
-static enum step_status gather(const struct step_sequence *sequence, uint32_t column,
-                               uint32_t field, size_t count, enum step_linked_series which,
-                               struct step_linked *out)
+static enum step_status record_series_gather(const struct step_sequence *sequence, uint32_t column,
+                                             uint32_t field, size_t count,
+                                             enum step_linked_series which, struct step_linked *out)
 {
     return field != STEP_NO_INDEX ? step_gather(sequence, column, field, count,
                                                 &out->storage[which], &out->series[which])
@@ -333,9 +334,11 @@ enum step_status step_linked_fill(const struct step_sequence *sequence, uint32_t
     static const uint64_t nothing;
     for (size_t i = 0; i < STEP_LINKED_SERIES; i++)
         out->series[i] = (struct step_series){.values = &nothing};
-    enum step_status status = gather(sequence, column, links->key, count, STEP_LINKED_KEY, out);
+    enum step_status status =
+        record_series_gather(sequence, column, links->key, count, STEP_LINKED_KEY, out);
     if (status == STEP_STATUS_OK)
-        status = gather(sequence, column, links->holder, count, STEP_LINKED_HOLDER, out);
+        status =
+            record_series_gather(sequence, column, links->holder, count, STEP_LINKED_HOLDER, out);
     if (status == STEP_STATUS_OK && links->newest != STEP_NO_INDEX)
         status =
             step_follow_latest(sequence, column, links->newest, count,

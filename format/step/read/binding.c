@@ -20,8 +20,8 @@ static bool same_layout(const struct step_binding *binding, uint32_t ours, uint3
 
 /* Returns true if a value of the file's field can be read as one of ours.  A field of the same name
  * but of another kind is treated as absent, since its bits would mean something else. */
-static bool fits(const struct step_binding *binding, const struct step_field *ours,
-                 const struct step_field *theirs)
+static bool binding_fits(const struct step_binding *binding, const struct step_field *ours,
+                         const struct step_field *theirs)
 {
     if (ours->kind != theirs->kind || ours->array_depth != theirs->array_depth ||
         step_field_is_identifier(ours) != step_field_is_identifier(theirs) ||
@@ -46,7 +46,7 @@ static bool same_layout(const struct step_binding *binding, uint32_t ours, uint3
     bool same = a->field_count == b->field_count;
     for (size_t i = 0; same && i < a->field_count; i++)
         same = strcmp(a->fields[i].name, b->fields[i].name) == 0 &&
-               fits(binding, &a->fields[i], &b->fields[i]) &&
+               binding_fits(binding, &a->fields[i], &b->fields[i]) &&
                (!step_field_is_nested(&a->fields[i]) ||
                 same_layout(binding, a->fields[i].record, b->fields[i].record));
     return same;
@@ -73,7 +73,7 @@ static void map_record(const struct step_binding *binding, uint32_t ours, uint32
                strcmp(their_record->fields[j].name, field->name) != 0)
             at += dl_field_slots(binding->file, &their_record->fields[j++]);
         bool found =
-            j < their_record->field_count && fits(binding, field, &their_record->fields[j]);
+            j < their_record->field_count && binding_fits(binding, field, &their_record->fields[j]);
         if (!step_field_is_nested(field))
             slots[(*next)++] = found ? (uint32_t) at : STEP_NO_SLOT;
         else if (found)

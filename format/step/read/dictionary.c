@@ -24,7 +24,7 @@ static bool add_part(struct step_dictionary *dictionary, const struct step_dicti
     return true;
 }
 
-static uint64_t end_of(const struct step_dictionary *dictionary)
+static uint64_t dictionary_end_of(const struct step_dictionary *dictionary)
 {
     if (dictionary->part_count == 0)
         return 0;
@@ -46,8 +46,9 @@ static uint64_t *copy_slots(struct step_block *block, size_t slot_count)
     return slots;
 }
 
-static enum step_status check(const struct step_reader *reader, const struct step_payload *payload,
-                              struct step_error *error)
+static enum step_status dictionary_check(const struct step_reader *reader,
+                                         const struct step_payload *payload,
+                                         struct step_error *error)
 {
     const struct step_block_header *header = payload->header;
     const char *fault = NULL;
@@ -56,7 +57,7 @@ static enum step_status check(const struct step_reader *reader, const struct ste
     else if (header->record_count == 0 || header->first_record > UINT64_MAX / 2 ||
              header->record_count > STEP_MAX_DICTIONARY_BLOCK_RECORDS)
         fault = "a dictionary with an impossible number of entries";
-    else if (header->first_record < end_of(&reader->dictionaries[header->stream]))
+    else if (header->first_record < dictionary_end_of(&reader->dictionaries[header->stream]))
         fault = "dictionary entries that were defined before";
     return fault == NULL ? STEP_STATUS_OK
                          : step_error_set(error, STEP_STATUS_CORRUPT, payload->file,
@@ -69,7 +70,7 @@ static enum step_status take_gap(struct step_reader *reader, const struct step_p
                                  struct step_error *error)
 {
     const struct step_block_header *header = payload->header;
-    uint64_t gap = header->first_record - end_of(&reader->dictionaries[header->stream]);
+    uint64_t gap = header->first_record - dictionary_end_of(&reader->dictionaries[header->stream]);
     struct step_budget budget = step_budget_of(STEP_DICTIONARY_GAPS, STEP_DICTIONARY_GAPS_PER_BYTE,
                                                reader->file.size + reader->live_bytes.length);
     step_budget_take(&budget, reader->dictionary_gaps);
@@ -92,7 +93,7 @@ enum step_status step_dictionary_load(struct step_reader *reader,
                                       const struct step_payload *payload, struct step_error *error)
 {
     const struct step_block_header *header = payload->header;
-    enum step_status status = check(reader, payload, error);
+    enum step_status status = dictionary_check(reader, payload, error);
     if (status == STEP_STATUS_OK)
         status = take_gap(reader, payload, error);
     if (status != STEP_STATUS_OK)
@@ -143,9 +144,9 @@ out:
 
 /* A hostile file can define an entry with a huge identifier: a table is made only if at least half
  * of it would be used. */
-static void make_table(struct step_dictionary *dictionary, size_t slot_count)
+static void dictionary_make_table(struct step_dictionary *dictionary, size_t slot_count)
 {
-    uint64_t end = end_of(dictionary);
+    uint64_t end = dictionary_end_of(dictionary);
     if (end == 0 || end > dictionary->entry_count * 2 + 64)
         return;
     dictionary->table = calloc((size_t) end, sizeof *dictionary->table);
@@ -162,7 +163,7 @@ void step_dictionary_finish(struct step_reader *reader)
     for (size_t i = 0; i < reader->definition->record_count; i++) {
         free(reader->dictionaries[i].table);
         reader->dictionaries[i].table = NULL;
-        make_table(&reader->dictionaries[i], reader->plan->records[i].slot_count);
+        dictionary_make_table(&reader->dictionaries[i], reader->plan->records[i].slot_count);
     }
 }
 
@@ -170,7 +171,7 @@ void step_dictionary_regrow(struct step_reader *reader)
 {
     for (size_t i = 0; i < reader->definition->record_count; i++) {
         struct step_dictionary *dictionary = &reader->dictionaries[i];
-        if (dictionary->table == NULL || dictionary->table_end == end_of(dictionary))
+        if (dictionary->table == NULL || dictionary->table_end == dictionary_end_of(dictionary))
             continue;
         free(dictionary->table);
         dictionary->table = NULL;
@@ -208,7 +209,9 @@ static size_t part_at(const struct step_dictionary *dictionary, uint64_t id)
 
 uint64_t step_reader_dictionary_count(const struct step_reader *reader, uint32_t record)
 {
-    return record < reader->definition->record_count ? end_of(&reader->dictionaries[record]) : 0;
+    return record < reader->definition->record_count
+               ? dictionary_end_of(&reader->dictionaries[record])
+               : 0;
 }
 
 const uint64_t *step_reader_dictionary_entry(const struct step_reader *reader, uint32_t record,
@@ -217,7 +220,7 @@ const uint64_t *step_reader_dictionary_entry(const struct step_reader *reader, u
     if (record >= reader->definition->record_count)
         return NULL;
     const struct step_dictionary *dictionary = &reader->dictionaries[record];
-    if (id == 0 || id > end_of(dictionary))
+    if (id == 0 || id > dictionary_end_of(dictionary))
         return NULL;
     if (dictionary->table != NULL)
         return dictionary->table[id - 1];
@@ -232,7 +235,7 @@ uint64_t step_reader_dictionary_next(const struct step_reader *reader, uint32_t 
     if (record >= reader->definition->record_count)
         return 0;
     const struct step_dictionary *dictionary = &reader->dictionaries[record];
-    if (id >= end_of(dictionary))
+    if (id >= dictionary_end_of(dictionary))
         return 0;
     uint64_t first = dictionary->parts[part_at(dictionary, id + 1)].first;
     return (first > id ? first : id) + 1;

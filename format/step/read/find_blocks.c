@@ -39,8 +39,8 @@ static bool footer_at(struct step_reader *reader, const struct step_byte_source 
  * magic only nominates a place: its 4 bytes occur by chance, or in a string of the trace.  The
  * checksum of the header decides.  A magic that crosses the end of a piece is looked at in the same
  * way, since the header is read by itself. */
-static uint64_t search(struct step_reader *reader, const struct step_byte_source *source,
-                       uint64_t offset)
+static uint64_t find_blocks_search(struct step_reader *reader,
+                                   const struct step_byte_source *source, uint64_t offset)
 {
     struct step_block_header header;
     while (source->size - offset >= STEP_BLOCK_HEADER_BYTES) {
@@ -117,7 +117,7 @@ enum step_status step_reader_walk(struct step_reader *reader, const struct step_
     while (offset < source->size && status == STEP_STATUS_OK) {
         struct step_block_header header;
         if (!header_at(reader, source, offset, &header)) {
-            uint64_t next = search(reader, source, offset);
+            uint64_t next = find_blocks_search(reader, source, offset);
             status = note_rest(reader, source, offset, next, after_index);
             offset = next;
             continue;
@@ -125,7 +125,7 @@ enum step_status step_reader_walk(struct step_reader *reader, const struct step_
         uint64_t left = source->size - offset - STEP_BLOCK_HEADER_BYTES;
         if (header.payload_bytes > left) {
             /* blocks may follow after bytes lost in the middle */
-            uint64_t next = search(reader, source, offset + STEP_BLOCK_HEADER_BYTES);
+            uint64_t next = find_blocks_search(reader, source, offset + STEP_BLOCK_HEADER_BYTES);
             status = step_reader_note(
                 reader, source->base + offset, next - offset,
                 "a block is cut: %" PRIu64 " of its %" PRIu64 " bytes are there",
@@ -172,7 +172,7 @@ bool step_reader_find_definition(struct step_reader *reader, uint64_t *offset,
     const struct step_byte_source *file = &reader->file;
     while (*offset < file->size) {
         if (!header_at(reader, file, *offset, header))
-            *offset = search(reader, file, *offset + 1);
+            *offset = find_blocks_search(reader, file, *offset + 1);
         else if (header->kind == STEP_BLOCK_DEFINITION)
             return true;
         else

@@ -5,7 +5,7 @@
  * Blocks of properties, dictionaries and ranges are read at once, as everything else refers to
  * them, and they are small.  Data blocks are only listed, with what their headers and summaries
  * say.  What is wrong with a block is noted as damage and costs that block alone; only lack of
- * memory and a failure to read end the work (is_damage()).
+ * memory and a failure to read end the work (reader_blocks_is_damage()).
  */
 #include "steptrace/reader.h"
 
@@ -57,7 +57,7 @@ static bool note_header(struct step_reader *reader, const struct step_byte_sourc
 }
 
 /* Returns true if only this block is lost, and the reader can continue. */
-static bool is_damage(enum step_status status)
+static bool reader_blocks_is_damage(enum step_status status)
 {
     return status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT ||
            status == STEP_STATUS_UNSUPPORTED || status == STEP_STATUS_LIMIT;
@@ -77,7 +77,7 @@ static enum step_status load_now(struct step_reader *reader, const struct step_b
         status = step_dictionary_load(reader, &payload, &local);
     else if (status == STEP_STATUS_OK && header->kind == STEP_BLOCK_RANGES)
         status = step_reader_ranges(reader, source, &payload, &local);
-    if (is_damage(status))
+    if (reader_blocks_is_damage(status))
         return step_reader_note(reader, local.offset,
                                 STEP_BLOCK_HEADER_BYTES + header->payload_bytes, "%.140s",
                                 local.message);
@@ -86,9 +86,11 @@ static enum step_status load_now(struct step_reader *reader, const struct step_b
     return status;
 }
 
-static enum step_status add_entry(struct step_reader *reader, const struct step_byte_source *source,
-                                  uint64_t offset, const struct step_block_header *header,
-                                  const struct step_summary *summary)
+static enum step_status reader_blocks_add_entry(struct step_reader *reader,
+                                                const struct step_byte_source *source,
+                                                uint64_t offset,
+                                                const struct step_block_header *header,
+                                                const struct step_summary *summary)
 {
     if (!STEP_MAKE_ROOM(reader->entries, reader->entry_capacity, reader->entry_count + 1))
         return STEP_STATUS_NO_MEMORY;
@@ -137,7 +139,7 @@ enum step_status step_reader_visit(struct step_reader *reader,
             return step_reader_note(reader, source->base + offset,
                                     STEP_BLOCK_HEADER_BYTES + header->payload_bytes,
                                     "a block cannot be used: %s", fault);
-        status = add_entry(reader, source, offset, header, &parsed);
+        status = reader_blocks_add_entry(reader, source, offset, header, &parsed);
         break;
     default: /* kinds of later versions */
         break;
@@ -154,7 +156,7 @@ static void note_load(struct step_reader *reader, struct step_block_entry *entry
 {
     if (entry->damage_noted)
         return;
-    if (is_damage(status)) {
+    if (reader_blocks_is_damage(status)) {
         entry->damage_noted = true;
         step_reader_note(reader, error->offset, entry->info.stored_bytes, "%.140s", error->message);
     } else if (status == STEP_STATUS_OK && gap->records > 0) {
@@ -175,9 +177,9 @@ static void explain_limit(const struct step_reader *reader, struct step_error *e
 
 /* The memory limit is what the reader has left beside its dictionaries and the caller's other
  * blocks.  A block that is refused for their sake would fit alone, and the message says so. */
-static enum step_status load(struct step_reader *reader, size_t i,
-                             const struct step_block_request *request, uint64_t held,
-                             struct step_block **block, struct step_error *error)
+static enum step_status reader_blocks_load(struct step_reader *reader, size_t i,
+                                           const struct step_block_request *request, uint64_t held,
+                                           struct step_block **block, struct step_error *error)
 {
     if (i >= reader->entry_count)
         return step_error_set(error, STEP_STATUS_INVALID, reader->name, STEP_NO_OFFSET,
@@ -221,12 +223,14 @@ enum step_status step_reader_load_beside(struct step_reader *reader, size_t i,
                                          const uint8_t *wanted, uint64_t held,
                                          struct step_block **block, struct step_error *error)
 {
-    return load(reader, i, &(struct step_block_request){.wanted = wanted}, held, block, error);
+    return reader_blocks_load(reader, i, &(struct step_block_request){.wanted = wanted}, held,
+                              block, error);
 }
 
 enum step_status step_reader_load_fields(struct step_reader *reader, size_t i,
                                          const uint8_t *const *fields, struct step_block **block,
                                          struct step_error *error)
 {
-    return load(reader, i, &(struct step_block_request){.fields = fields}, 0, block, error);
+    return reader_blocks_load(reader, i, &(struct step_block_request){.fields = fields}, 0, block,
+                              error);
 }

@@ -83,7 +83,7 @@ static bool goes_before(const struct queue *a, const struct queue *b)
     return a->front.stream < b->front.stream;
 }
 
-static void sift_down(struct step_records *records, size_t at)
+static void records_sift_down(struct step_records *records, size_t at)
 {
     struct queue **order = records->order, *moved = order[at];
     for (;;) {
@@ -100,7 +100,7 @@ static void sift_down(struct step_records *records, size_t at)
     order[at] = moved;
 }
 
-static void push(struct step_records *records, struct queue *queue)
+static void records_push(struct step_records *records, struct queue *queue)
 {
     size_t at = records->order_count++;
     while (at > 0 && goes_before(queue, records->order[(at - 1) / 2])) {
@@ -111,12 +111,12 @@ static void push(struct step_records *records, struct queue *queue)
 }
 
 /* The last queue takes the place of the first, and sinks. */
-static struct queue *pop(struct step_records *records)
+static struct queue *records_pop(struct step_records *records)
 {
     struct queue *top = records->order[0];
     records->order[0] = records->order[--records->order_count];
     if (records->order_count > 0)
-        sift_down(records, 0);
+        records_sift_down(records, 0);
     return top;
 }
 
@@ -124,16 +124,16 @@ static struct queue *pop(struct step_records *records)
 static void settle_first(struct step_records *records)
 {
     if (records->order[0]->block_count == 0)
-        pop(records);
+        records_pop(records);
     else if (records->order_count > 1)
-        sift_down(records, 0);
+        records_sift_down(records, 0);
 }
 
 /* ---- queues ---- */
 
 /* Returns the wanted records of a block; NULL: none. */
-static const uint8_t *wanted_of(const struct step_records *records,
-                                const struct step_block_info *info, bool *is_wanted)
+static const uint8_t *records_wanted_of(const struct step_records *records,
+                                        const struct step_block_info *info, bool *is_wanted)
 {
     if (records->rules.wanted != NULL) {
         const uint8_t *wanted = records->rules.wanted(records->rules.user, info);
@@ -155,7 +155,7 @@ static void find_block(struct step_records *records, struct queue *queue)
         const struct step_block_info *info =
             step_reader_block_info(records->reader, *queue->blocks);
         bool is_wanted;
-        wanted_of(records, info, &is_wanted);
+        records_wanted_of(records, info, &is_wanted);
         if (is_wanted) {
             queue->front.time = info->time_min;
             return;
@@ -164,7 +164,7 @@ static void find_block(struct step_records *records, struct queue *queue)
     }
 }
 
-static void let_go(struct step_records *records, struct step_block *block)
+static void records_let_go(struct step_records *records, struct step_block *block)
 {
     records->memory -= step_block_memory(block);
     step_block_destroy(block);
@@ -191,7 +191,7 @@ static void leave_block(struct step_records *records, struct queue *queue)
     if (records->spare == NULL && step_block_memory(queue->block) <= MOST_SPARE)
         records->spare = queue->block;
     else
-        let_go(records, queue->block);
+        records_let_go(records, queue->block);
     queue->block = NULL;
     queue->blocks++;
     queue->block_count--;
@@ -210,7 +210,7 @@ static bool look_at_front(const struct step_records *records, struct queue *queu
 }
 
 /* Advances to the next record of the block, or to the next block. */
-static void advance(struct step_records *records, struct queue *queue)
+static void records_advance(struct step_records *records, struct queue *queue)
 {
     while (step_block_next(queue->block, &queue->front.view) == STEP_STATUS_OK)
         if (look_at_front(records, queue))
@@ -221,25 +221,25 @@ static void advance(struct step_records *records, struct queue *queue)
 /* Loads the queue's next block; a damaged one is skipped and recorded by the reader.  The memory of
  * the blocks that are loaded already limits this one.  A lack of memory or a failure to read ends
  * the merge, in contrast: skipping would lose blocks that are there. */
-static enum step_status load(struct step_records *records, struct queue *queue,
-                             struct step_error *error)
+static enum step_status records_load(struct step_records *records, struct queue *queue,
+                                     struct step_error *error)
 {
     struct step_error local = {.offset = STEP_NO_OFFSET};
     bool is_wanted;
     const struct step_block_info *info = step_reader_block_info(records->reader, *queue->blocks);
-    const uint8_t *wanted = wanted_of(records, info, &is_wanted);
+    const uint8_t *wanted = records_wanted_of(records, info, &is_wanted);
     struct step_block *block = take_spare(records, info);
     enum step_status status = step_reader_load_beside(records->reader, *queue->blocks, wanted,
                                                       records->memory, &block, &local);
     records->memory += block != NULL ? step_block_memory(block) : 0;
     queue->block = block;
     if (status == STEP_STATUS_OK) {
-        advance(records, queue);
+        records_advance(records, queue);
         return status;
     }
     if (status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO) {
         if (block != NULL)
-            let_go(records, block);
+            records_let_go(records, block);
         queue->block = NULL;
         if (error != NULL)
             *error = local;
@@ -288,9 +288,9 @@ static bool make_queues(struct step_records *records)
     return true;
 }
 
-static enum step_status create(struct step_reader *reader, struct step_selection *selection,
-                               const struct step_records_rules *rules, struct step_records **out,
-                               struct step_error *error)
+static enum step_status records_create(struct step_reader *reader, struct step_selection *selection,
+                                       const struct step_records_rules *rules,
+                                       struct step_records **out, struct step_error *error)
 {
     const struct step_definition *definition = step_reader_borrow_definition(reader);
     struct step_records *records = calloc(1, sizeof *records);
@@ -311,7 +311,7 @@ static enum step_status create(struct step_reader *reader, struct step_selection
     for (size_t i = 0; i < records->queue_count; i++) {
         find_block(records, &records->queues[i]);
         if (records->queues[i].block_count > 0)
-            push(records, &records->queues[i]);
+            records_push(records, &records->queues[i]);
     }
     *out = records;
     return STEP_STATUS_OK;
@@ -320,14 +320,14 @@ static enum step_status create(struct step_reader *reader, struct step_selection
 enum step_status step_records_create(struct step_reader *reader, struct step_selection *selection,
                                      struct step_records **out, struct step_error *error)
 {
-    return create(reader, selection, NULL, out, error);
+    return records_create(reader, selection, NULL, out, error);
 }
 
 enum step_status step_records_create_ordered(struct step_reader *reader,
                                              const struct step_records_rules *rules,
                                              struct step_records **out, struct step_error *error)
 {
-    return create(reader, NULL, rules, out, error);
+    return records_create(reader, NULL, rules, out, error);
 }
 
 void step_records_destroy(struct step_records *records)
@@ -353,7 +353,7 @@ void step_records_destroy(struct step_records *records)
 static enum step_status load_first(struct step_records *records, struct step_error *error)
 {
     while (records->order_count > 0 && records->order[0]->block == NULL) {
-        enum step_status status = load(records, records->order[0], error);
+        enum step_status status = records_load(records, records->order[0], error);
         if (status != STEP_STATUS_OK)
             return status;
         settle_first(records);
@@ -382,7 +382,7 @@ static enum step_status collect_ties(struct step_records *records, struct step_e
             return status;
         if (records->order_count == 0 || records->order[0]->front.time > records->tie_time)
             return STEP_STATUS_OK;
-        records->tied[records->tied_count++] = pop(records);
+        records->tied[records->tied_count++] = records_pop(records);
     }
 }
 
@@ -418,7 +418,7 @@ static void untie(struct step_records *records, struct queue *queue)
     memmove(&records->tied[at], &records->tied[at + 1],
             (records->tied_count - at) * sizeof(struct queue *));
     if (queue->block_count > 0)
-        push(records, queue);
+        records_push(records, queue);
 }
 
 static enum step_status leave_tied(struct step_records *records, struct queue *queue,
@@ -427,7 +427,7 @@ static enum step_status leave_tied(struct step_records *records, struct queue *q
     enum step_status status = STEP_STATUS_OK;
     while (status == STEP_STATUS_OK && queue->block == NULL && queue->block_count > 0 &&
            queue->front.time <= records->tie_time)
-        status = load(records, queue, error);
+        status = records_load(records, queue, error);
     if (queue->block == NULL || queue->front.time > records->tie_time)
         untie(records, queue);
     return status;
@@ -441,7 +441,7 @@ static inline __attribute__((always_inline)) enum step_status leave_given(
 {
     struct queue *queue = records->given;
     records->given = NULL;
-    advance(records, queue);
+    records_advance(records, queue);
     if (records->given_is_tied)
         return leave_tied(records, queue, error);
     settle_first(records);

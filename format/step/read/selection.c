@@ -59,8 +59,8 @@ static void want(struct step_selection *selection, uint32_t asked)
     }
 }
 
-static enum step_status allocate(struct step_selection *selection, bool maps,
-                                 struct step_error *error)
+static enum step_status selection_allocate(struct step_selection *selection, bool maps,
+                                           struct step_error *error)
 {
     size_t count = selection->definition->record_count;
     selection->wanted = calloc(count + 1, sizeof *selection->wanted);
@@ -80,7 +80,7 @@ enum step_status step_selection_create(const struct step_definition *definition,
     if (selection == NULL)
         return step_no_memory(error, NULL);
     selection->definition = definition;
-    enum step_status status = allocate(selection, maps, error);
+    enum step_status status = selection_allocate(selection, maps, error);
     if (status == STEP_STATUS_OK && name_count == 0)
         memset(selection->wanted, 1, definition->record_count);
     for (size_t i = 0; i < name_count && status == STEP_STATUS_OK; i++) {

@@ -25,7 +25,7 @@ enum { KEPT_VALUES = 1 << 20 };
 static const char memory[] = "out of memory";
 static const char too_large[] = "the block passes the limit of memory";
 
-static uint64_t key_of(const struct step_row_reading *reading, uint32_t index)
+static uint64_t row_read_key_of(const struct step_row_reading *reading, uint32_t index)
 {
     const struct step_plan *plan = reading->decoding->plan;
     const struct step_plan_column *column = &plan->columns[index];
@@ -43,8 +43,8 @@ static uint64_t key_of(const struct step_row_reading *reading, uint32_t index)
     return data->count > 0 ? data->values[data->count - 1] : 0;
 }
 
-static const char *push(struct step_row_reading *reading, struct step_column_data *data,
-                        uint64_t value)
+static const char *row_read_push(struct step_row_reading *reading, struct step_column_data *data,
+                                 uint64_t value)
 {
     if (!step_budget_take(&reading->budget, sizeof value))
         return too_large;
@@ -59,9 +59,10 @@ static const char *get_value(struct step_row_reading *reading, uint32_t index, u
 {
     struct step_row_reader *reader = reading->reader;
     struct step_encoder *encoder = &reader->columns[index].encoder;
-    uint64_t key = encoder->strategy->needs != STEP_SERIES_NONE ? key_of(reading, index) : 0;
+    uint64_t key =
+        encoder->strategy->needs != STEP_SERIES_NONE ? row_read_key_of(reading, index) : 0;
     const char *fault = step_encoder_get(encoder, key, &reading->cursor, value);
-    return fault == NULL ? push(reading, &reader->columns[index].data, *value) : fault;
+    return fault == NULL ? row_read_push(reading, &reader->columns[index].data, *value) : fault;
 }
 
 /* Bytes exist twice when they are handed over: in the column, and in the block.  Both count. */
@@ -141,7 +142,7 @@ static const char *get_string(struct step_row_reading *reading, uint32_t index)
     if (fault != NULL)
         return fault;
     const struct step_string_place place = numbers->places[number - 1];
-    fault = push(reading, &reader->columns[index].data, place.length);
+    fault = row_read_push(reading, &reader->columns[index].data, place.length);
     return fault == NULL ? repeat_bytes(reading, index + 1, place.start, place.length) : fault;
 }
 
@@ -180,7 +181,7 @@ static const char *get_numbered(struct step_row_reading *reading, const struct s
         encoder->spells = false;
         if (!step_string_number_next(numbers, 0, 0))
             return memory;
-        fault = push(reading, &reader->columns[node->column].data, 0);
+        fault = row_read_push(reading, &reader->columns[node->column].data, 0);
         return fault == NULL ? get_node(reading, given) : fault;
     }
     if (fault == NULL)
@@ -265,7 +266,7 @@ static const char *get_record(struct step_row_reading *reading, uint64_t *left)
     return fault;
 }
 
-static enum step_status refuse(const struct step_row_reading *reading, const char *fault)
+static enum step_status row_read_refuse(const struct step_row_reading *reading, const char *fault)
 {
     const struct step_decoding *decoding = reading->decoding;
     const struct step_definition *definition = decoding->plan->definition;
@@ -279,7 +280,7 @@ static enum step_status refuse(const struct step_row_reading *reading, const cha
                               (uint64_t) (reading->cursor.at - reading->start), fault);
 }
 
-static enum step_status prepare(struct step_row_reading *reading, uint64_t **left)
+static enum step_status row_read_prepare(struct step_row_reading *reading, uint64_t **left)
 {
     struct step_decoding *decoding = reading->decoding;
     struct step_block *block = decoding->block;
@@ -357,15 +358,15 @@ enum step_status step_decoding_rows(struct step_decoding *decoding)
     reading.start = rows->data;
     status = step_row_directory(&reading);
     if (status == STEP_STATUS_OK)
-        status = prepare(&reading, &left);
+        status = row_read_prepare(&reading, &left);
     const char *fault = NULL;
     for (; status == STEP_STATUS_OK && reading.number < decoding->block->record_count;
          reading.number++) {
         fault = get_record(&reading, left);
         if (fault != NULL)
-            return refuse(&reading, fault);
+            return row_read_refuse(&reading, fault);
     }
     if (status == STEP_STATUS_OK && step_cursor_left(&reading.cursor) > 0)
-        return refuse(&reading, "there are bytes after the last record");
+        return row_read_refuse(&reading, "there are bytes after the last record");
     return status == STEP_STATUS_OK ? hand_over(&reading) : status;
 }

@@ -109,8 +109,8 @@ static enum step_status note_changes(struct step_row_writer *writer, uint64_t en
 }
 
 /* Encodes a value of the current record. */
-static enum step_status put(struct step_row_writer *writer, struct step_encoder *encoder,
-                            uint64_t number, uint64_t value, uint64_t key)
+static enum step_status row_write_put(struct step_row_writer *writer, struct step_encoder *encoder,
+                                      uint64_t number, uint64_t value, uint64_t key)
 {
     struct step_change changes[STEP_CHANGES_MAX];
     size_t count;
@@ -122,7 +122,7 @@ static enum step_status put(struct step_row_writer *writer, struct step_encoder 
     return status;
 }
 
-static uint64_t value_at(const struct rowing *rowing, uint32_t column, size_t position)
+static uint64_t row_write_value_at(const struct rowing *rowing, uint32_t column, size_t position)
 {
     const struct step_series *series = &rowing->columns->series[column];
     return series->values[position * series->step];
@@ -131,7 +131,7 @@ static uint64_t value_at(const struct rowing *rowing, uint32_t column, size_t po
 /* Returns what the strategy needs at this value: whether the record pushes (`stack`), or the last
  * value that the other column had (`age`, `given`). Only values before the current one count, as a
  * reader has no others. */
-static uint64_t key_of(const struct rowing *rowing, uint32_t index)
+static uint64_t row_write_key_of(const struct rowing *rowing, uint32_t index)
 {
     const struct step_plan_column *column = &rowing->plan->columns[index];
     uint32_t other = column->given_column;
@@ -146,16 +146,17 @@ static uint64_t key_of(const struct rowing *rowing, uint32_t index)
     if (!rowing->columns->columns[other].used)
         return 0;
     size_t position = rowing->writer->columns[other].position;
-    return position > 0 ? value_at(rowing, other, position - 1) : 0;
+    return position > 0 ? row_write_value_at(rowing, other, position - 1) : 0;
 }
 
-static enum step_status put_column(struct rowing *rowing, uint32_t index, uint64_t *value)
+static enum step_status row_write_put_column(struct rowing *rowing, uint32_t index, uint64_t *value)
 {
     struct step_row_writer *writer = rowing->writer;
     struct step_encoder *encoder = &writer->columns[index].encoder;
-    uint64_t key = encoder->strategy->needs != STEP_SERIES_NONE ? key_of(rowing, index) : 0;
-    *value = value_at(rowing, index, writer->columns[index].position++);
-    return put(writer, encoder, writer->columns[index].number, *value, key);
+    uint64_t key =
+        encoder->strategy->needs != STEP_SERIES_NONE ? row_write_key_of(rowing, index) : 0;
+    *value = row_write_value_at(rowing, index, writer->columns[index].position++);
+    return row_write_put(writer, encoder, writer->columns[index].number, *value, key);
 }
 
 /* Stores a string whose encoder has a policy, possibly without the common prefix with the previous
@@ -168,7 +169,7 @@ static enum step_status put_given(struct rowing *rowing, uint32_t index, const u
     struct step_row_strings *strings = &writer->columns[index].strings;
     uint64_t length;
     size_t shared = 0;
-    enum step_status status = put_column(rowing, index, &length);
+    enum step_status status = row_write_put_column(rowing, index, &length);
     if (status == STEP_STATUS_OK &&
         (writer->columns[index].encoder.policy.strings & STEP_STRINGS_SHARED) != 0) {
         if (length > 0 && strings->last_length > 0)
@@ -186,13 +187,13 @@ static enum step_status put_given(struct rowing *rowing, uint32_t index, const u
 }
 
 /* Writes a string, or its number if it occurred before. */
-static enum step_status put_string(struct rowing *rowing, uint32_t index)
+static enum step_status row_write_put_string(struct rowing *rowing, uint32_t index)
 {
     static const struct step_change spell = {STEP_CHANGE_SPELL, 0};
     struct step_row_writer *writer = rowing->writer;
     const uint8_t *bytes = rowing->columns->columns[index + 1].bytes.data;
     size_t start = writer->columns[index + 1].position;
-    size_t length = (size_t) value_at(rowing, index, writer->columns[index].position);
+    size_t length = (size_t) row_write_value_at(rowing, index, writer->columns[index].position);
     writer->columns[index + 1].position += length;
     if ((writer->columns[index].encoder.policy.strings & STEP_STRINGS_NUMBERED) == 0)
         return put_given(rowing, index, bytes, start);
@@ -221,8 +222,8 @@ static enum step_status put_numbered(struct rowing *rowing, const struct step_pl
     uint64_t number;
     if (!rowing->columns->columns[node->column].used)
         return put_node(rowing, value);
-    if (value_at(rowing, node->column, writer->columns[node->column].position) != 0)
-        return put_column(rowing, node->column, &number);
+    if (row_write_value_at(rowing, node->column, writer->columns[node->column].position) != 0)
+        return row_write_put_column(rowing, node->column, &number);
     writer->columns[node->column].position++;
     enum step_status status =
         note_changes(writer, writer->columns[node->column].number, writer->rows.length, &spell, 1);
@@ -238,9 +239,9 @@ static enum step_status put_node(struct rowing *rowing, const struct step_plan_n
         return put_numbered(rowing, node);
     if (node->kind == STEP_NODE_BYTES &&
         rowing->writer->columns[node->column].encoder.policy.strings != 0)
-        return put_string(rowing, node->column);
+        return row_write_put_string(rowing, node->column);
     if (step_node_has_column(node))
-        status = put_column(rowing, node->column, &value);
+        status = row_write_put_column(rowing, node->column, &value);
     if (status == STEP_STATUS_OK && node->kind == STEP_NODE_BYTES) {
         size_t *at = &rowing->writer->columns[node->column + 1].position;
         const uint8_t *bytes = rowing->columns->columns[node->column + 1].bytes.data;
@@ -261,8 +262,8 @@ static enum step_status put_node(struct rowing *rowing, const struct step_plan_n
 /* Appends a meta-event to writer->rows, as a meta-record if its own encoder changes.  That is where
  * the paper's recursion (section 3.2: meta-meta-events) ends: the inner changes name the one
  * encoder of the field `encoder` by a plain number, so they need no changes themselves. */
-static enum step_status put_event(struct step_row_writer *writer,
-                                  const struct step_row_change *change)
+static enum step_status row_write_put_event(struct step_row_writer *writer,
+                                            const struct step_row_change *change)
 {
     struct step_change inner[STEP_CHANGES_MAX];
     size_t count;
@@ -308,7 +309,7 @@ static enum step_status add_changes(struct step_row_writer *writer, size_t start
         size_t end = change->at - start;
         ok = step_buffer_append_varint(out, change->values - values) &&
              step_buffer_append(out, segments + at, end - at);
-        enum step_status status = ok ? put_event(writer, change) : STEP_STATUS_NO_MEMORY;
+        enum step_status status = ok ? row_write_put_event(writer, change) : STEP_STATUS_NO_MEMORY;
         if (status != STEP_STATUS_OK)
             return status;
         values = change->values;
@@ -318,14 +319,14 @@ static enum step_status add_changes(struct step_row_writer *writer, size_t start
                                                                      : STEP_STATUS_NO_MEMORY;
 }
 
-static enum step_status put_record(struct rowing *rowing)
+static enum step_status row_write_put_record(struct rowing *rowing)
 {
     struct step_row_writer *writer = rowing->writer;
     const struct step_plan_record *planned = &rowing->plan->records[rowing->record];
     size_t start = writer->rows.length;
     writer->values = 0;
     writer->change_count = 0;
-    enum step_status status = put(writer, &writer->types, 0, rowing->record, 0);
+    enum step_status status = row_write_put(writer, &writer->types, 0, rowing->record, 0);
     for (uint32_t i = 0; i < planned->field_count && status == STEP_STATUS_OK; i++)
         status = put_node(rowing, &rowing->plan->nodes[planned->field_nodes[i]]);
     return status == STEP_STATUS_OK && writer->change_count > 0 ? add_changes(writer, start)
@@ -355,7 +356,7 @@ enum step_status step_row_write(struct step_row_writer *writer, const struct ste
     for (size_t i = 0; i < columns->record_count && i < most && status == STEP_STATUS_OK; i++) {
         size_t local = columns->type_count > 1 ? columns->local_types[i] : 0;
         rowing.record = columns->records[local];
-        status = put_record(&rowing);
+        status = row_write_put_record(&rowing);
     }
     return status;
 }

@@ -32,15 +32,15 @@ struct file_output {
     struct stat made;
 };
 
-static enum step_status fail(const struct file_output *output, const char *path,
-                             struct step_error *error)
+static enum step_status file_output_fail(const struct file_output *output, const char *path,
+                                         struct step_error *error)
 {
     return step_error_set(error, STEP_STATUS_IO, path, output->size_bytes, "cannot write: %s",
                           strerror(errno));
 }
 
-static enum step_status write_file(void *user, const void *data, size_t length,
-                                   struct step_error *error)
+static enum step_status file_output_write(void *user, const void *data, size_t length,
+                                          struct step_error *error)
 {
     struct file_output *output = user;
     const char *at = data;
@@ -49,7 +49,7 @@ static enum step_status write_file(void *user, const void *data, size_t length,
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0)
-            return fail(output, output->in_place ? output->path : output->part, error);
+            return file_output_fail(output, output->in_place ? output->path : output->part, error);
         at += put;
         output->size_bytes += (uint64_t) put;
         length -= (size_t) put;
@@ -62,10 +62,10 @@ static enum step_status finish_file(void *user, bool complete, struct step_error
     struct file_output *output = user;
     enum step_status status = STEP_STATUS_OK;
     if (output->file >= 0 && close(output->file) != 0 && complete)
-        status = fail(output, output->in_place ? output->path : output->part, error);
+        status = file_output_fail(output, output->in_place ? output->path : output->part, error);
     if (complete && status == STEP_STATUS_OK && !output->in_place &&
         !output_place_put(&output->place, output->part_name, &output->made))
-        status = fail(output, output->path, error);
+        status = file_output_fail(output, output->path, error);
     output_place_reset(&output->place);
     free(output->path);
     free(output->part);
@@ -127,7 +127,7 @@ static struct file_output *open_output(const char *path, struct step_error *erro
     if (opened)
         return output;
     if (error->status == STEP_STATUS_OK)
-        fail(output, path, error);
+        file_output_fail(output, path, error);
     if (output != NULL)
         finish_file(output, false, NULL);
     return NULL;
@@ -144,7 +144,7 @@ enum step_status step_writer_open(const char *path, const struct step_writer_opt
     struct file_output *output = open_output(path, fault);
     if (output == NULL)
         return fault->status;
-    with_file.output = (struct step_output){output, write_file};
+    with_file.output = (struct step_output){output, file_output_write};
     with_file.finish = finish_file;
     enum step_status status = step_writer_create(&with_file, out, fault);
     if (status != STEP_STATUS_OK) {

@@ -43,7 +43,7 @@ void step_writer_options_init(struct step_writer_options *options)
     *options = (struct step_writer_options){.compression = STEP_COMPRESSION_ZSTD};
 }
 
-static enum step_status start(struct step_writer *writer, struct step_error *error)
+static enum step_status writer_start(struct step_writer *writer, struct step_error *error)
 {
     const struct step_writer_options *options = &writer->options;
     enum step_status status = step_plan_create(options->definition, &writer->plan, error);
@@ -94,7 +94,7 @@ enum step_status step_writer_create(const struct step_writer_options *options,
         writer->options.block_records = DEFAULT_BLOCK_RECORDS;
     if (writer->options.memory_bytes == 0)
         writer->options.memory_bytes = MOST_MEMORY;
-    enum step_status status = start(writer, error);
+    enum step_status status = writer_start(writer, error);
     if (status != STEP_STATUS_OK) {
         step_writer_destroy(writer);
         return status;
@@ -136,7 +136,7 @@ enum step_status step_writer_property(struct step_writer *writer, const char *ke
 
 /* Called after records were added to a stream: writes its block if it is full, or the largest
  * stream's if memory is. */
-static enum step_status settle(struct step_writer *writer, struct step_stream *stream)
+static enum step_status writer_settle(struct step_writer *writer, struct step_stream *stream)
 {
     enum step_status status = STEP_STATUS_OK;
     step_writer_count_memory(writer, stream);
@@ -173,7 +173,7 @@ enum step_status step_writer_put(struct step_writer *writer, uint64_t number, ui
         status = step_writer_append(writer, &stream->rows, record, slots);
     if (status != STEP_STATUS_OK)
         return status;
-    return settle(writer, stream);
+    return writer_settle(writer, stream);
 }
 
 uint32_t step_writer_run_column(const struct step_writer *writer, uint32_t record, size_t slots,
@@ -237,7 +237,7 @@ enum step_status step_writer_end_run(struct step_writer *writer,
             return step_writer_keep(writer, STEP_STATUS_NO_MEMORY, NULL);
     }
     stream->rows.record_count += records;
-    return settle(writer, stream);
+    return writer_settle(writer, stream);
 }
 
 uint64_t step_writer_put_count(const struct step_writer *writer, uint64_t number)

@@ -61,15 +61,15 @@ static bool is_listed(const struct step_plan_column *column)
             step_hints_name(hints, STEP_SEQUENCE) || step_hints_name(hints, STEP_LIVE));
 }
 
-static bool is_single(const struct step_definition *definition,
-                      const struct step_plan_column *column)
+static bool writer_blocks_is_single(const struct step_definition *definition,
+                                    const struct step_plan_column *column)
 {
     const struct step_field *field = &definition->records[column->record].fields[column->field];
     return field->array_depth == 0 && !step_field_is_nested(field) && !step_field_is_variant(field);
 }
 
-static bool note(struct step_buffer *out, const struct step_plan_column *column,
-                 struct step_range range)
+static bool writer_blocks_note(struct step_buffer *out, const struct step_plan_column *column,
+                               struct step_range range)
 {
     return step_buffer_append_varint(out, column->record) &&
            step_buffer_append_varint(out, column->field) &&
@@ -87,12 +87,13 @@ static enum step_status note_ranges(struct step_writer *writer)
         for (size_t i = 0; i < columns->used_count && good; i++) {
             const struct step_plan_column *column = &columns->plan->columns[columns->used[i]];
             if (columns->columns[columns->used[i]].count == 0 || !is_listed(column) ||
-                !is_single(columns->plan->definition, column))
+                !writer_blocks_is_single(columns->plan->definition, column))
                 continue;
             if (pass == 0)
                 count++;
             else
-                good = note(&writer->ranges, column, step_columns_range(columns, columns->used[i]));
+                good = writer_blocks_note(&writer->ranges, column,
+                                          step_columns_range(columns, columns->used[i]));
         }
         if (count == 0)
             return STEP_STATUS_OK;

@@ -21,6 +21,20 @@ function(steptrace_verb name group place)
 endfunction()
 set(STEPTRACE_VERB_GROUPS RECORD LOOK COMPARE CONVERT STUDY OTHER)
 
+# steptrace_verbs_of(FOLDER VARIABLE): the commands that a folder below this one would register.
+function(steptrace_verbs_of folder variable)
+  file(GLOB_RECURSE lists ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt)
+  set(verbs)
+  foreach(list ${lists})
+    file(STRINGS ${list} lines REGEX "^steptrace_verb")
+    foreach(line ${lines})
+      string(REGEX REPLACE "^steptrace_verb.([a-z-]+) .*" "\\1" verb "${line}")
+      list(APPEND verbs ${verb})
+    endforeach()
+  endforeach()
+  set(${variable} ${verbs} PARENT_SCOPE)
+endfunction()
+
 # steptrace_offer(KIND OBJECT): what a command of the heart uses where there is one; KIND is a row of
 # STEPTRACE_OFFERS, OBJECT a constant `struct KIND`.
 function(steptrace_offer kind object)
@@ -73,11 +87,9 @@ function(steptrace_write_registry)
   set(rows "")
   foreach(verb ${verbs})
     string(REGEX MATCH "^[0-9]+\\|[0-9]+\\|([a-z_]+)\\|(.*)$" row "${verb}")
-    string(APPEND declared "enum step_status verb_${CMAKE_MATCH_1}(int argc, char **argv);\n")
+    string(APPEND declared "VERB(${CMAKE_MATCH_1});\n")
     string(APPEND rows "    ${CMAKE_MATCH_2}\n")
   endforeach()
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/converter/cli/registered_verbs.h @ONLY
-    CONTENT "/* Made by cmake/registry.cmake. */\n${declared}")
   set(headers "")
   set(offers "")
   foreach(row ${STEPTRACE_OFFERS})
@@ -95,7 +107,7 @@ function(steptrace_write_registry)
   set(source ${CMAKE_BINARY_DIR}/converter/commands/registry.c)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "/* Made by cmake/registry.cmake. */
 #include \"converter/cli/verb.h\"
-${headers}
+${headers}${declared}
 const struct verb verbs[] = {
 ${rows}};
 const size_t verb_count = sizeof verbs / sizeof verbs[0];

@@ -7,7 +7,8 @@
 #   asan     Clang, AddressSanitizer and UBSan: the unit, golden and cli tests, and with libFuzzer
 #            each fuzz target for some seconds
 #   tsan     Clang, ThreadSanitizer: the tests with the label tsan
-#   no-zstd  GCC, zlib only: the unit tests of what packs and unpacks
+#   heart    GCC, no analysis, and no library but zlib, minizip and xxHash: what the heart's commands
+#            do, and the unit tests of what packs and unpacks
 #
 # The builds stay in build-NAME, logs and junit.xml in build-test.
 set -euo pipefail
@@ -28,7 +29,7 @@ quick='unit|golden|cli'
 labels=
 jobs=$(nproc)
 tests_at_once=$((jobs + 1))
-builds=(gcc asan tsan no-zstd)
+builds=(gcc asan tsan heart)
 while [ $# -gt 0 ]; do
     case $1 in
         --quick) labels="$quick" builds=(gcc) ;;
@@ -67,7 +68,7 @@ of_packing='\(unit_format_\(step_[a-km-z]\|live\|hatf\|codec\)\|unit_\(converter
 build_targets() {
     case $1 in
         tsan) labelled tsan tsan ;;
-        no-zstd) targets no-zstd "$of_packing[a-z0-9_]*" ;;
+        heart) printf "%s\n" steptrace stepc metatfc golden_trace && targets heart "$of_packing[a-z0-9_]*" && targets heart "example_[a-z0-9_]*" ;;
     esac
 }
 
@@ -96,8 +97,8 @@ merge_build() {
         gcc) merge tests gcc build-gcc ;;
         tsan) merge tests tsan build-tsan --prefix tsan. --label tsan \
             --wrap "${unrandomized[*]}" ;;
-        no-zstd) merge tests no-zstd build-no-zstd --prefix no-zstd. --label unit \
-            --name "^${of_packing//\\/}" ;;
+        heart) merge tests heart build-heart --prefix heart. --label "$quick" \
+            --name "^(${of_packing//\\/}|cli_|golden)" ;;
         asan) merge tests asan build-asan --prefix asan. --label "$quick|fuzz" \
             --wrap "${unrandomized[*]}" ;;
     esac
@@ -157,6 +158,7 @@ if [[ " ${failed[*]} " != *" gcc "* ]]; then
     merge command check.readme_tables check scripts/readme-tables.py build-gcc
     merge command check.tidy check scripts/check-tidy.sh build-gcc "$jobs"
 fi
+merge command --property TIMEOUT=1200 check.left_out check scripts/check-left-out.sh
 merge command check.manual check scripts/check-manual.sh
 # An empty machine has nothing that this one happens to have: the first test to begin, since it is the longest.
 merge command --property TIMEOUT=2400 --property SKIP_RETURN_CODE=77 --property COST=10000 \

@@ -14,6 +14,8 @@
 #include "converter/statistics/measures.h"
 #include "converter/trace/selection_options.h"
 
+VERB(compare);
+
 #define TOP_NOT_CHOSEN UINT64_MAX
 
 static const struct verb_help help = {

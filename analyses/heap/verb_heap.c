@@ -16,6 +16,8 @@
 #include "converter/statistics/measure_trace.h"
 #include "converter/trace/selection_options.h"
 
+VERB(heap);
+
 /* ---- what the user asks for ---- */
 
 #define HEAP_MOMENTS_MOST 2u

@@ -6,6 +6,8 @@
 #include "converter/trace/selection_options.h"
 #include "converter/trace/unmatched.h"
 
+VERB(layout);
+
 static const struct verb_help help = {
     .name = "layout",
     .operands = "IN [OPTION]...",

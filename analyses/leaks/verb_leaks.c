@@ -10,6 +10,8 @@
 #include "converter/statistics/gate_rule.h"
 #include "converter/trace/selection_options.h"
 
+VERB(leaks);
+
 #define SURVIVED_DEFAULT UINT64_C(3)
 
 static const struct verb_help help = {

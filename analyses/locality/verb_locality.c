@@ -5,6 +5,8 @@
 #include "converter/cli/memory_limit.h"
 #include "converter/cli/verb.h"
 
+VERB(locality);
+
 static const struct verb_help help = {
     "locality", "IN [OPTION]...",
     "Prints how far apart objects that refer to each other were allocated, by field: in\n"

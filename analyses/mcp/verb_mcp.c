@@ -4,6 +4,8 @@
 #include "converter/cli/error_report.h"
 #include "converter/cli/verb.h"
 
+VERB(mcp);
+
 #define DEFAULT_CALL_NS (UINT64_C(60) * 1000000000)
 #define DEFAULT_ANSWER_BYTES (UINT64_C(256) << 10)
 

@@ -11,6 +11,8 @@
 #include "converter/records/record_dump.h"
 #include "converter/trace/selection_options.h"
 
+VERB(nominal);
+
 static const struct verb_help help = {
     .name = "nominal",
     .operands = "IN [OPTION]...",

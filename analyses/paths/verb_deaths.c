@@ -17,6 +17,8 @@
 #include "converter/records/record_dump.h"
 #include "format/json/json_output.h"
 
+VERB(deaths);
+
 static const struct verb_help help = {
     "deaths", "IN -o OUT [OPTION]...",
     "Computes when each object became unreachable, and writes the trace with its frees at\n"

@@ -4,6 +4,8 @@
 #include "converter/graph/keepers_of_trace.h"
 #include "converter/trace/selection_options.h"
 
+VERB(paths);
+
 static const struct verb_help help = {
     "paths", "IN [OBJECT] [OPTION]...",
     "Shows what keeps an object, or all objects of a class, alive: the shortest paths to\n"

@@ -11,6 +11,8 @@
 #include "converter/recorders/recording.h"
 #include "format/core/step_no_memory.h"
 
+VERB(replay);
+
 #define NAMES_MAX 4096u
 #define REPEAT_MOST 1000u
 

@@ -12,6 +12,8 @@
 #include "converter/records/record_dump.h"
 #include "converter/trace/selection_options.h"
 
+VERB(report);
+
 #define ROWS_DEFAULT UINT64_C(1000)
 #define ROWS_MOST UINT64_C(5000)
 

@@ -9,6 +9,8 @@
 #include "converter/output/output_file.h"
 #include "converter/trace/selection_options.h"
 
+VERB(simulate);
+
 #define SURVIVOR_RATIO_MOST UINT64_C(1000000)
 #define YOUNG_DEFAULT_FIRST (UINT64_C(4) << 20)
 #define REGION_LEAST (UINT64_C(1) << 20)

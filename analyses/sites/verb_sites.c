@@ -11,6 +11,10 @@
 #include "converter/formats/input.h"
 #include "converter/records/record_dump.h"
 
+VERB(lifetimes);
+VERB(advise);
+VERB(escape);
+
 /* The caller sets what it wants, of the report too; read_sites() sets the rest. */
 struct site_reading {
     const struct trace_format *from;

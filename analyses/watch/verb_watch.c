@@ -17,6 +17,8 @@
 #include "steptrace/live.h"
 #include "steptrace/status.h"
 
+VERB(watch);
+
 #define INTERVAL_DEFAULT_NS UINT64_C(1000000000)
 #define INTERVAL_LEAST_NS UINT64_C(10000000)
 #define INTERVAL_MOST_NS UINT64_C(3600000000000)

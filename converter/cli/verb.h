@@ -62,8 +62,8 @@ const struct verb *verb_find(const char *name);
 /* Returns the name that this one may be a misspelling of, or NULL. */
 const char *verb_nearest(const char *typed);
 
-/* The functions of all commands.  steptrace_verb() (cmake/registry.cmake), in the CMakeLists.txt of
- * a command's folder, registers it: the build makes this header and the table. */
-#include "converter/cli/registered_verbs.h"
+/* Declares verb_NAME(), in the file of the command.  steptrace_verb() (cmake/registry.cmake) in the
+ * CMakeLists.txt of its folder puts it into the table. */
+#define VERB(name) enum step_status verb_##name(int argc, char **argv)
 
 #endif

@@ -11,6 +11,8 @@
 #include "converter/files/sampled_trace.h"
 #include "converter/output/output_signals.h"
 
+VERB(help);
+
 enum exit_code { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
 
 static int exit_code_of(enum step_status status)

@@ -7,6 +7,8 @@
 #include "converter/cli/verb.h"
 #include "converter/recorders/recording.h"
 
+VERB(agent_path);
+
 static const struct verb_help help = {
     "agent-path", "[OPTION]...",
     "Prints the path of the agent, as `steptrace record` finds it. For use as in\n"

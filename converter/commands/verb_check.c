@@ -8,6 +8,8 @@
 #include "converter/files/sampled_trace.h"
 #include "converter/formats/metatf/metatf_records.h"
 
+VERB(check);
+
 #define LIMIT_DEFAULT UINT64_C(20)
 
 static const struct verb_help help = {

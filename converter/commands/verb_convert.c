@@ -22,6 +22,8 @@
 #include "converter/trace/selection_options.h"
 #include "format/json/json_output.h"
 
+VERB(convert);
+
 enum {
     OPTIONS_MOST = 64
 }; /* options of formats and common options; `arguments` records which

@@ -8,6 +8,8 @@
 #include "converter/records/record_dump.h"
 #include "converter/trace/selection_options.h"
 
+VERB(dump);
+
 static const struct verb_help help = {
     "dump", "IN [OPTION]...",
     "Prints events in the order of the trace: as lines of the text format, or of\n"

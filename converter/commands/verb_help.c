@@ -9,6 +9,8 @@
 #include "converter/cli/verb.h"
 #include "converter/formats/format_table.h"
 
+VERB(help);
+
 /* The verb whose options are printed. */
 static const struct verb *shown_verb;
 

@@ -16,6 +16,8 @@
 #include "converter/records/record_dump.h"
 #include "format/json/json_output.h"
 
+VERB(info);
+
 static double per_item(const struct trace_summary *summary, uint64_t count)
 {
     return count > 0 ? (double) summary->file_bytes / (double) count : 0.0;

@@ -24,6 +24,8 @@
 #include "converter/trace/copy_loss.h"
 #include "steptrace/status.h"
 
+VERB(pack);
+
 /* The least limit of memory at which blocks are encoded by several threads: each needs compressors
  * of its own. */
 #define THREADS_MEMORY ((uint64_t) 1 << 30)

@@ -24,6 +24,8 @@
 #include "converter/trace/copy_loss.h"
 #include "steptrace/live.h"
 
+VERB(recover);
+
 enum { PAUSE_MS = 10, LONGEST_WAIT_MS = 5000 };
 
 static const struct verb_help help = {

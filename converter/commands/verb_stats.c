@@ -13,6 +13,8 @@
 #include "converter/statistics/statistics_report.h"
 #include "converter/trace/selection_options.h"
 
+VERB(stats);
+
 static const struct verb_help help = {
     .name = "stats",
     .operands = "IN [OPTION]...",

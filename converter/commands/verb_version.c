@@ -7,6 +7,8 @@
 #include "format/json/json_output.h"
 #include "steptrace/live.h"
 
+VERB(version);
+
 static const char *const features[] = {
 #if STEPTRACE_ZSTD
     "zstd",

@@ -318,7 +318,7 @@ static enum step_status convert(const struct recorded_traces *traces,
              traces->encoding != NULL ? traces->encoding : "naive");
     char *arguments[] = {(char *) trace->path, "-o", (char *) trace->output, encoding};
     mode_t mask = umask(0777 & ~traces->mode);
-    enum step_status status = verb_convert(traces->encoding != NULL ? 4 : 3, arguments);
+    enum step_status status = verb_find("convert")->run(traces->encoding != NULL ? 4 : 3, arguments);
     umask(mask);
     if (status == STEP_STATUS_OK && !output_file_sync(trace->output)) {
         report_line("%s: %s", trace->output, strerror(errno));
@@ -344,7 +344,7 @@ static enum step_status complete_trace(struct recorded_trace *trace, struct pati
     }
     if (access(trace_live_path(trace->path).text, F_OK) == 0) {
         char *arguments[] = {trace->path};
-        status = verb_recover(1, arguments);
+        status = verb_find("recover")->run(1, arguments);
         trace->is_judged = status != STEP_STATUS_OK;
     }
     read_properties(trace);

@@ -26,6 +26,8 @@
 #include "steptrace/live.h"
 #include "steptrace/reader.h"
 
+VERB(attach);
+
 #define NAMES_TRIED 8u /* attempts, if others take the names meanwhile */
 /* What --sampled sets unless -O does otherwise: a limit that costs about 1 % of a core. */
 #define SAMPLED_OPTIONS ",engine=sampled,rate=1000"

@@ -16,6 +16,8 @@
 #include "converter/recorders/elf_program.h"
 #include "converter/recorders/recording.h"
 
+VERB(record);
+
 static const char *machine_name(const struct elf_kind *kind)
 {
     static const struct {

@@ -13,6 +13,8 @@
 #include "converter/recorders/recorded_traces.h"
 #include "converter/recorders/recording.h"
 
+VERB(record_malloc);
+
 #define TEXT_MAX ((size_t) 8192)
 #define STEP_ENDING ".step"
 

@@ -7,6 +7,8 @@
 #include "converter/recorders/attach.h"
 #include "converter/recorders/recording.h"
 
+VERB(snapshot);
+
 static const struct verb_help help = {
     "snapshot", "[--agent=PATH] PID",
     "Makes the agent in a traced JVM add a snapshot to the trace: all roots and all\n"

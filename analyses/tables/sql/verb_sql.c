@@ -7,6 +7,8 @@
 #include "converter/files/sampled_trace.h"
 #include "converter/output/output_limit.h"
 
+VERB(sql);
+
 static const struct verb_help help = {
     "sql", "[NAME=]IN.step... \"SELECT ...\"",
     "Queries STEP traces in SQL (SQLite's). The tables are objects, allocations, frees,\n"

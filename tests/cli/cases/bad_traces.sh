@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# needs: all commands, zstd
 # What the verbs that need much of a trace say of one that has little: without deaths, with drops, cut, of a native
 # program, sampled, without sizes, empty.  Exit status 0 means complete.  traces/layouts.step has no deaths.
 # traces/drops.step is the first 396 objects of java-tests/facts/Fill.java (buffer=1m,overflow=drop,existing=no).

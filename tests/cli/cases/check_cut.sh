@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# needs: all commands, zstd
 # A constructor that is over without its object is a breach, also of a trace that is cut; one in which
 # the trace ends is none, and neither is the end without VD.
 steptrace convert $data/cut.txt -o whole.step

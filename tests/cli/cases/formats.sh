@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# needs: all commands, zstd
 # all formats of the table are in the help, the completions, the manual and README, with their endings;
 # an option that belongs to other formats is refused
 root=$data/../../..

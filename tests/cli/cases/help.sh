@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# needs: all commands, zstd
 steptrace help
 steptrace --help | cmp - <(steptrace help)
 for verb in record convert dump info check stats recover; do

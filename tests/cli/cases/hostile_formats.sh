@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# needs: all commands, zstd
 # Each format of the table is written of a trace whose names have controls, escape sequences, quotes, newlines and bytes
 # that are no UTF-8, and of one with names of 64 KB; formats of text are UTF-8, and what is said is fit for a terminal.
 names=$data/hostile/names.step

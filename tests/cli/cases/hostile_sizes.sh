@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# needs: all commands, zstd
 # Objects of up to 2^63 bytes in small files: each command ends soon, and says so where it cannot add them up.
 for bits in 40 50 58 60 62 63; do
     size=$((1 << bits))

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# needs: all commands, zstd
 # A trace whose definition is damaged, and the copy too or not there: --definition=FILE stands in.
 steptrace convert $data/closed.txt -o good.step 2>/dev/null
 steptrace info --definition good.step >java.step

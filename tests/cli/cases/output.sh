@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# needs: all commands, zstd
 # What was there stays until the new file is complete; nothing is left behind.
 echo precious >a.zip
 steptrace convert none.step -o a.zip

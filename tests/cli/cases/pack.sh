@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# needs: all commands, zstd
 # The same records in the same order, smaller, whatever the blocks; a damaged input is told.
 steptrace convert $data/closed.txt -o a.step
 steptrace pack a.step -o packed.step 2>&1 | sed 's/[0-9]* bytes of [0-9]* (.*)/BYTES/'

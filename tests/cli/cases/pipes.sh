@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# needs: all commands, zstd
 # Standard input and output, a reader that goes away, a full disk.
 cat $data/closed.txt | steptrace convert - --from=lines --to=step -o - | steptrace dump - | cmp - $data/closed.txt
 steptrace convert $data/closed.txt --to=text -o - >a.zip

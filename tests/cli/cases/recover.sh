@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# needs: all commands, zstd
 steptrace convert $data/closed.txt -o a.step
 size=$(wc -c <a.step)
 steptrace recover a.step

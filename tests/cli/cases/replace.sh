@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# needs: all commands, zstd
 # What replaces a file has its permissions and goes where a link leads; what recover cannot read stays.
 umask 022
 steptrace convert $data/closed.txt -o new.step && stat -c '%a %n' new.step

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# needs: all commands, zstd
 steptrace stats $data/closed.txt
 
 echo "-- growth in a native program: no advice for Java"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# needs: all commands, zstd
 steptrace convert $data/closed.txt -o a.hatf
 od -An -c a.hatf | head -n 2
 steptrace convert $data/closed.txt -o a.hatf.gz && gzip -dc a.hatf.gz | cmp - a.hatf

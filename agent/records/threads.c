@@ -532,9 +532,9 @@ void thread_ended_unseen(jthread thread, bool is_virtual)
 /* A virtual thread moves to another native thread, whose records go to another stream. Readers
  * merge streams by time and know no other order between them. So its first record here must have a
  * later tick than its last one there: the thread waits for the next tick, which limit_resolution()
- * of session.c keeps short. With counted stamps the counter is advanced instead. While the clock
- * stands still for the start snapshot, the stream goes ahead of it, and stamps_advance() makes
- * records that name objects go at least as far. */
+ * of session_begin.c keeps short. With counted stamps the counter is advanced instead. While the
+ * clock stands still for the start snapshot, the stream goes ahead of it, and stamps_advance()
+ * makes records that name objects go at least as far. */
 void thread_mounted(struct session *session, struct os_thread *os, jthread thread)
 {
     os->carries = true;

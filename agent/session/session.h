@@ -18,6 +18,12 @@ bool session_begin(struct session *session, JNIEnv *jni);
 const char *session_consequence(void);
 /* Removes the files of a session that was not begun, and frees it. */
 void session_discard(struct session *session);
+/* Runs `errand` in the drain thread and waits for it. NULL: the thread drains from now on. Returns
+ * false if it failed, or did not return because a disk does not answer. */
+bool session_errand(struct session *session, bool (*errand)(struct session *session));
+/* Write one property, and all with which a trace begins. Call before the first block. */
+void session_put_property(struct session *session, const char *key, const char *value);
+void session_put_provenance(struct session *session);
 /* Ends the trace, if there is one, and waits until the file is closed: for `limit_ns` at most, and
  * at VM death for as long as finish= says. Returns false if it is not closed. */
 bool session_stop(enum session_end end, uint64_t limit_ns);

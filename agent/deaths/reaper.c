@@ -1,273 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reaper: its thread, its passes over the weak references, and the lock that serialises
- * them. */
+/* The reaper: its thread, the lock that serialises its passes, and the end of the references that a
+ * session left. */
 #include "agent/deaths/reaper.h"
 
 #include <semaphore.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "agent/base/exceptions.h"
 #include "agent/base/patience.h"
 #include "agent/base/tracer.h"
 #include "agent/deaths/canary.h"
 #include "agent/deaths/identity.h"
 #include "agent/deaths/pace.h"
+#include "agent/deaths/reaper_pass.h"
 #include "agent/deaths/recycle.h"
 #include "agent/deaths/reference_blocks.h"
+#include "agent/deaths/sentinel.h"
 #include "agent/deaths/weak_table.h"
-#include "agent/events/collections.h"
 #include "agent/events/engine.h"
-#include "agent/events/events.h"
 #include "agent/events/last_words.h"
-#include "agent/hotspot/slots.h"
-#include "agent/records/hold.h"
+#include "agent/records/agent_thread.h"
 #include "agent/records/threads.h"
 #include "capture/log.h"
-
-#define PASS_IDS 1024u /* deaths that are reported together */
-
-/* To initialise, zero the structure and set its first four members. */
-struct reaper_pass {
-    struct session *session;
-    JNIEnv *jni;
-    struct weak_table *table;
-    bool slots_report;   /* result of sentinel_watch() */
-    uint64_t collection; /* collections begun when the entries were checked, */
-    uint64_t ended;      /* and ended */
-    uint64_t stamp;
-    bool clears_in_pauses; /* set by the pass */
-    size_t dead;
-    uint64_t dead_ids[PASS_IDS];
-    jweak dead_references[PASS_IDS];
-};
-
-#define PREFETCH_AHEAD 12u
-#define PAUSE_POLL_NS 100000L
-
-/* State when the last completed pass began, under the lock: the collections that had begun, and the
- * session whose references it checked. */
-static struct {
-    uint64_t begun, session;
-} passed;
-
-/* Sleeps a little, for waits that nothing wakes. */
-static void reaper_pass_pause(void)
-{
-    nanosleep(&(struct timespec){0, PAUSE_POLL_NS}, NULL);
-}
-
-/* Returns true if the object of the reference is dead. The slot is read without a call of JNI,
- * since every living object is looked at after each collection.
- *
- * If the collector clears references only in its pauses, a slot that is zero needs no confirmation.
- * With a concurrent collector a slot may be zero, or not yet zero, while the JVM resolves the
- * reference differently, so the JVM is asked. */
-static bool is_cleared(const struct reaper_pass *pass, jweak reference)
-{
-    if (__builtin_expect(pass->slots_report, 1)) {
-        if (slot_word(reference) != 0)
-            return false;
-        if (pass->clears_in_pauses)
-            return true;
-    }
-    return (*pass->jni)->IsSameObject(pass->jni, reference, NULL);
-}
-
-/* Returns true if a collection has begun since the pass was dated. It is checked for each dead
- * object, not for each entry: what lives needs no date. */
-static bool is_outdated(const struct reaper_pass *pass)
-{
-    collections_notice();
-    return atomic_load(&tracer.in_collection) ||
-           pass->collection != atomic_load(&tracer.collections_begun);
-}
-
-/* Gives the pass its date: the collection that ended last, and that end.
- *
- * Waits for the end of a pause: what is cleared in it belongs to its collection. If one begins
- * meanwhile, number and time would be of two. The wait is bounded, since the JVM does not report a
- * pause's end if events were switched off meanwhile. */
-static void date_pass(struct reaper_pass *pass)
-{
-    uint64_t from = clock_monotonic_ns();
-    do {
-        while (atomic_load(&tracer.in_collection) && clock_monotonic_ns() - from < PATIENCE_NS)
-            reaper_pass_pause();
-        collections_notice();
-        pass->collection = atomic_load(&tracer.collections_begun);
-        pass->ended = atomic_load(&tracer.collections);
-        pass->stamp = stamp_of_collection(pass->session);
-    } while (is_outdated(pass) && clock_monotonic_ns() - from < PATIENCE_NS);
-}
-
-/* Reports the dead that were found so far, all with one date. Their references are given away last:
- * a new object may get one at once, and identity_remove() has been called for all of them, so no
- * search finds the dead object's id any more. What recycling does not take is deleted in the JVM.
- */
-static void bury(struct reaper_pass *pass)
-{
-    if (pass->dead == 0)
-        return;
-    event_free_many(pass->session, pass->dead_ids, pass->dead, pass->stamp, pass->collection);
-    for (size_t i = recycle_give(pass->dead_references, pass->dead); i < pass->dead; i++)
-        (*pass->jni)->DeleteWeakGlobalRef(pass->jni, pass->dead_references[i]);
-    pass->dead = 0;
-}
-
-/* Where references are cleared while the program runs, a pause is not a collection. */
-static void note_joined(const struct reaper_pass *pass, uint64_t collections)
-{
-    if (pace_knows_collections())
-        atomic_fetch_add(&pass->session->deaths.joined, collections);
-}
-
-/* Returns true if the object is dead. `id` has the key above it.
- *
- * The date of a death is exact, although the collector runs while the table is searched. The
- * invariant: all that is in `dead_ids` was seen dead before any collection began after the one of
- * `collection`. The slot is read first, then the count of collections. If the count is unchanged,
- * the slot was cleared by the pass's collection or an earlier one. If not, the object may be the
- * new collection's. What was found before is then reported with the old date, the pass waits for
- * the end of the new one and takes its date, and this object and all later ones get that. An object
- * of the old collection that is found only now thus dies one collection too late; such collections
- * are counted (note_joined()), and the trace says how many there were. */
-static bool look_at(struct reaper_pass *pass, jweak reference, uint64_t id)
-{
-    if (!is_cleared(pass, reference))
-        return false;
-    if (is_outdated(pass)) { /* a collection that began meanwhile may have cleared it */
-        uint64_t ended = pass->ended;
-        bury(pass);
-        date_pass(pass);
-        note_joined(pass, pass->ended - ended);
-    }
-    if (pass->session->finds_objects)
-        identity_remove(pass->session, (uint32_t) (id >> WEAK_ID_BITS), id & WEAK_ID_MASK);
-    pass->dead_ids[pass->dead] = id & WEAK_ID_MASK;
-    pass->dead_references[pass->dead++] = reference;
-    if (pass->dead == PASS_IDS)
-        bury(pass);
-    return true;
-}
-
-/* Searches one page. The load of `used` pairs with the release store of weak_table_add(): all words
- * below it are written. The owner may append meanwhile; those objects are younger than the
- * collection. Dead words become 0 in a page that another thread fills, which is no race: the owner
- * writes only beyond `used`. The slots are anywhere in the JVM's blocks of references, so each is a
- * cache miss unless it is fetched early. */
-static void look_at_page(void *context, struct weak_page *page)
-{
-    struct reaper_pass *pass = context;
-    uint32_t used = atomic_load_explicit(&page->used, memory_order_acquire);
-    uint64_t id, next = 0;
-    for (uint32_t i = 0; i < used; i++) {
-        if (i + PREFETCH_AHEAD < used)
-            __builtin_prefetch((const void *) (uintptr_t) page->words[i + PREFETCH_AHEAD]);
-        jweak reference = weak_page_read(page->words[i], &id, &next);
-        if (reference != NULL && look_at(pass, reference, id))
-            page->words[i] = 0;
-    }
-    bury(pass);
-}
-
-/* Returns the pages that threads fill, linked by next_active. The acquire load of the page pairs
- * with the release store that installed it (weak_table_add()): its header is initialised. A page of
- * an earlier session may still be there until reaper_clear(); the session's number excludes it. */
-static struct weak_page *find_active(const struct reaper_pass *pass)
-{
-    struct weak_page *active = NULL;
-    for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
-        struct weak_page *page = atomic_load_explicit(&os->deaths.weak_page, memory_order_acquire);
-        if (page == NULL || atomic_load(&os->deaths.weak_session) != pass->session->number)
-            continue;
-        page->next_active = active;
-        active = page;
-    }
-    return active;
-}
-
-static void trim(JNIEnv *jni)
-{
-    recycle_trim(jni, false);
-    reference_blocks_trim(false);
-}
-
-/* Scans every entry, reports dead objects, and recycles their references. The caller holds the
- * reaper's lock.
- *
- * The pages that threads fill are listed before those that were handed over are collected. A page
- * that a thread hands over in between is then in both lists, and `collected` shows it. In the other
- * order it would be in neither, and its dead would get the date of the next collection. What is
- * stored in `passed` is the state at the pass's beginning: a collection during the pass may have
- * cleared entries that were looked at before, so it must cause another pass. */
-static void reaper_pass_over(struct reaper_pass *pass)
-{
-    uint64_t pages = atomic_load(&pass->table->pages);
-    date_pass(pass);
-    uint64_t begun = pass->collection, ended = pass->ended;
-    uint64_t before = pace_collections_passed();
-    if (passed.session == pass->session->number && ended > before)
-        note_joined(pass, ended - before - 1);
-    pass->clears_in_pauses = holds_are_good(pass->session);
-    /* First the pages that threads fill, then those handed over: a page may be both. */
-    struct weak_page *active = find_active(pass);
-    weak_table_collect(pass->table);
-    for (; active != NULL; active = active->next_active)
-        if (!active->collected)
-            look_at_page(pass, active);
-    weak_table_pass(pass->table, look_at_page, pass);
-    if (ended != before)
-        trim(pass->jni);
-    pace_passed(pages, ended);
-    passed.begun = begun;
-    passed.session = pass->session->number;
-}
-
-/* Returns false if nothing can have died since the last pass began: the collector clears references
- * only in announced pauses, and there was none. */
-static bool reaper_pass_may_find(const struct session *session)
-{
-    return !holds_are_good(session) || passed.session != session->number ||
-           passed.begun != atomic_load(&tracer.collections_begun);
-}
-
-/* ---- the sentinel: a weak reference that is checked until it is cleared ---- */
-
-struct os_thread;
-
-static bool slots_report;
-static jweak sentinel;
-
-/* Called once per process, on a Java thread. */
-static void sentinel_make(JNIEnv *jni)
-{
-    jthrowable of_program = exception_set_aside(jni);
-    jbyteArray object = (*jni)->NewByteArray(jni, 0);
-    sentinel = object != NULL ? (*jni)->NewWeakGlobalRef(jni, object) : NULL;
-    exception_restore(jni, of_program, sentinel == NULL, THROWN_BY_ALLOCATION);
-    (*jni)->DeleteLocalRef(jni, object);
-}
-
-/* Called before each pass, under the reaper's lock and in a probe. Returns true if the slot of a
- * reference is zero exactly when it is cleared; otherwise the JVM must be asked about each. Once
- * the sentinel is cleared, each session uses it to test whether references can be recycled.
- *
- * What a cleared slot looks like cannot be known before one was cleared, and forcing a collection
- * for that would change the program. So the first passes of a process ask the JVM, until a
- * collection of the program has cleared the sentinel. */
-static bool sentinel_watch(const struct session *session, struct os_thread *os, JNIEnv *jni)
-{
-    static uint64_t shown;
-    if (sentinel == NULL || !atomic_load(&slots_readable) || shown == session->number ||
-        !(*jni)->IsSameObject(jni, sentinel, NULL))
-        return slots_report;
-    shown = session->number;
-    slots_report = slot_word(sentinel) == 0;
-    if (slots_report)
-        recycle_prove(session, os, jni, sentinel);
-    return slots_report;
-}
 
 /* Some collectors clear references after the last pause of a collection, so further passes
  * follow. */
@@ -514,48 +268,6 @@ static void JNICALL reaper_run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
         if (also != NULL)
             also(jni);
     }
-}
-
-/* Returns a new java.lang.Thread, for RunAgentThread; NULL if there is none. */
-static jthread make_thread(JNIEnv *jni, const char *name_text)
-{
-    jint count = 0;
-    jthreadGroup *groups = NULL;
-    jthrowable of_program = exception_set_aside(jni);
-    jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
-    jmethodID init = class != NULL ? (*jni)->GetMethodID(jni, class, "<init>",
-                                                         "(Ljava/lang/ThreadGroup;"
-                                                         "Ljava/lang/String;)V")
-                                   : NULL;
-    jstring name = (*jni)->NewStringUTF(jni, name_text);
-    jthread thread = NULL;
-    if (init != NULL && name != NULL &&
-        (*tracer.jvmti)->GetTopThreadGroups(tracer.jvmti, &count, &groups) == JVMTI_ERROR_NONE) {
-        if (count > 0)
-            thread = (*jni)->NewObject(jni, class, init, groups[0], name);
-        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) groups);
-    }
-    exception_restore(jni, of_program, thread == NULL, THROWN_BY_JAVA);
-    return thread;
-}
-
-bool agent_thread_start(JNIEnv *jni, const char *name, jvmtiStartFunction run, void *data,
-                        jobject *thread)
-{
-    jthread made = make_thread(jni, name);
-    *thread = made != NULL ? (*jni)->NewGlobalRef(jni, made) : NULL;
-    if (*thread != NULL) {
-        thread_leave_out(*thread);
-        if ((*tracer.jvmti)
-                ->RunAgentThread(tracer.jvmti, made, run, data, JVMTI_THREAD_NORM_PRIORITY) !=
-            JVMTI_ERROR_NONE) {
-            if (thread_leave_in(*thread))
-                (*jni)->DeleteGlobalRef(jni, *thread);
-            *thread = NULL;
-        }
-    }
-    (*jni)->DeleteLocalRef(jni, made);
-    return *thread != NULL;
 }
 
 bool reaper_start(JNIEnv *jni)

@@ -12,11 +12,6 @@ struct os_thread;
 /* References of the running session, or of one that ended until they are deleted. */
 extern struct weak_table reaper_table;
 
-/* Starts a Java thread, which is left out of traces. Sets `*thread` to a global reference before it
- * runs. Returns false, with no reference, on failure. Leaves the program's exception alone. */
-bool agent_thread_start(JNIEnv *jni, const char *name, jvmtiStartFunction run, void *data,
-                        jobject *thread);
-
 /* Starts the thread, once per process. Returns false, with a message, on failure. */
 bool reaper_start(JNIEnv *jni);
 /* Call when a native thread ends: passes its references to the reaper. */

@@ -98,10 +98,10 @@ void collections_thread_ends(jthread thread)
 }
 
 /* Gives the collection that has just ended its date: the clock, the tick, and last the count. A
- * thread that reads the count and then the time (date_pass() of reaper.c) finds a time that is not
- * older than the count. The tick is advanced after `collection_tick` took its value, so everything
- * that happens from now on has a later one: among equal ticks frees come last, and belong to what
- * was before. */
+ * thread that reads the count and then the time (date_pass() of reaper_pass.c) finds a time that
+ * is not older than the count. The tick is advanced after `collection_tick` took its value, so
+ * everything that happens from now on has a later one: among equal ticks frees come last, and
+ * belong to what was before. */
 static void date(void)
 {
     atomic_store(&tracer.collection_raw, clock_raw());

@@ -7,7 +7,7 @@
 
 #include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
-#include "agent/deaths/reaper.h"
+#include "agent/records/agent_thread.h"
 #include "agent/records/threads.h"
 #include "capture/log.h"
 

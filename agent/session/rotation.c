@@ -16,9 +16,9 @@
 
 #include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
-#include "agent/deaths/reaper.h"
 #include "agent/events/engine.h"
 #include "agent/events/sampled_lives.h"
+#include "agent/records/agent_thread.h"
 #include "agent/records/threads.h"
 #include "capture/log.h"
 

@@ -10,6 +10,7 @@
 #ifndef ANALYSES_LEAKS_LEAK_ROWS_H
 #define ANALYSES_LEAKS_LEAK_ROWS_H
 
+#include "analyses/leaks/suppressions.h"
 #include "converter/heap/heap_snapshot.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/statistics/measures.h"
@@ -61,23 +62,6 @@ size_t leak_tracker_first_cell(const struct leak_tracker *tracker);
  * adds its samples to `*samples`. */
 struct heap_amount leak_tracker_live(const struct leak_tracker *tracker,
                                      struct sample_sums *samples);
-
-/* Known survivors that are not reported.  Lines are `class:PATTERN` or `site:PATTERN`, with the
- * patterns of --class and --site; # begins a comment. */
-
-struct suppression;
-
-struct suppressions {
-    struct suppression *items;
-    size_t count;
-};
-
-/* Parses an option's value (arguments.h): the name of a file of suppressions.  May be repeated. */
-bool take_suppressions(void *suppressions_target, const char *value, const char **fault);
-void suppressions_reset(struct suppressions *suppressions);
-
-/* Reports suppressions that matched nothing on stderr. */
-void suppressions_report_unused(const struct suppressions *suppressions);
 
 struct leak_limits {
     uint64_t survived; /* at least this many collections */

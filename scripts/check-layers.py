@@ -41,7 +41,7 @@ OPENERS = {  # files, or folders, that do any of these, each with the reason
     "converter/files/spool": "temporary files without a name",
     "converter/recorders/": "files of another user's process, opened in a child with that user's rights",
     "analyses/mcp/": "traces below the server's directories, one part of a path after the other",
-    "analyses/replay/driver/driver": "runs in another process, without the rest",
+    "analyses/replay/driver/": "runs in another process, without the rest",
     "capture/trace_file": "the trace and its live file",
     "capture/provenance": "files of /proc that describe the process",
     "capture/writer_process": "the library's own bytes, before it is started again",

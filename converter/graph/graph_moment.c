@@ -298,7 +298,7 @@ static bool add_unknown_roots(struct graph_moment *graph, uint32_t kind, bool *i
     return true;
 }
 
-/* Known roots come first in the array: the searches of retained.c and paths.c prefer them
+/* Known roots come first in the array: the searches of dominators.c and paths.c prefer them
  * (known_count). */
 static bool add_frames(struct graph_moment *graph)
 {

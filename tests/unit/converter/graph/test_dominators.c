@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/graph/retained.h"
+#include "converter/graph/dominators.h"
 #include "tests/unit/run_suite.h"
 
 enum { NODES_MOST = 120, GRAPHS = 400, ROOTS_MOST = 4 };

@@ -2,7 +2,7 @@
 /* The code of one method while it is rewritten. The steps are, in this order: method_scan() checks
  * the instructions and marks where probes go; constructor_mark() finds the part of a constructor
  * that runs before super(); code_layout() gives each instruction its new place; code_emit() writes
- * the code, and code_tables.c and stack_map.c write the tables that contain offsets.
+ * the code, and code_tables.c and stack_map_write.c write the tables that contain offsets.
  *
  * Functions return false if the method or the class cannot be rewritten. If `reason` is set, the
  * method is left alone and the class continues; otherwise the class file has the fault. */
@@ -311,10 +311,11 @@ bool code_put_attribute(struct method_code *method, const uint8_t *attribute);
 /* instruction_places.c; returns false at a fault. */
 bool code_places_report(struct method_code *method);
 
-/* stack_map.c */
+/* stack_map_write.c */
 /* Writes the whole StackMapTable. */
 bool stack_map_put(struct method_code *method);
 
+/* stack_map.c */
 /* Calls `visit` for the old offset of each frame. */
 bool stack_map_visit(struct method_code *method,
                      void (*visit)(struct method_code *method, uint32_t offset));

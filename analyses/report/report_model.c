@@ -381,12 +381,10 @@ void report_model_reset(struct report_model *model)
     report_collectors_end(model->collectors);
 }
 
-enum step_status report_model_put(void *user, const struct trace_event *events, size_t count,
-                                  struct step_error *error)
+static enum step_status put_selected(struct report_model *model, const struct trace_event *events,
+                                     size_t count, struct step_error *error)
 {
-    struct report_model *model = user;
-    if (!statistics_put(&model->statistics, events, count) ||
-        (!model->is_sampled && !timeline_put(&model->timeline, events, count)))
+    if (!model->is_sampled && !timeline_put(&model->timeline, events, count))
         return no_memory(error);
     enum step_status status = model->has_leaks
                                   ? findings_pass_put(&model->findings, events, count, error)
@@ -402,6 +400,20 @@ enum step_status report_model_put(void *user, const struct trace_event *events, 
     if (status != STEP_STATUS_OK)
         return status;
     return report_bins_put(&model->bins, &model->heap, events, count, error);
+}
+
+enum step_status report_model_put(void *user, const struct trace_event *events, size_t count,
+                                  struct step_error *error)
+{
+    struct report_model *model = user;
+    enum step_status status = STEP_STATUS_OK;
+    if (!statistics_put(&model->statistics, events, count))
+        return no_memory(error);
+    for (size_t at = 0, length;
+         status == STEP_STATUS_OK && (length = trace_next_selected(events, count, &at)) > 0;
+         at += length)
+        status = put_selected(model, events + at, length, error);
+    return status;
 }
 
 enum step_status report_model_finish(struct report_model *model, struct step_error *error)

@@ -141,6 +141,7 @@ static enum step_status verb_report_run(struct report_request *request, const ch
     struct report_model model;
     bool is_at_peak = request->has_moment && request->moment.kind == HEAP_AT_PEAK;
     request->selected.derives_stacks = true;
+    request->selected.follows_calls = true;
     request->selected.needs_all = is_at_peak ? "the moment 'peak'" : NULL;
     enum step_status status = input_open(&input, path, request->from, &request->selected);
     if (status != STEP_STATUS_OK)

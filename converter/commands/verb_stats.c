@@ -174,6 +174,7 @@ static enum step_status verb_stats_run(struct stats_options *options,
     if (status != STEP_STATUS_OK)
         return status;
     options->selected.derives_stacks = options->gates.count > 0 || takes_findings(options);
+    options->selected.follows_calls = true;
     options->selected.needs_all = options->lifetimes_in_bytes ? "--lifetimes=bytes" : NULL;
     status = input_open(&input, path, options->from, &options->selected);
     if (status != STEP_STATUS_OK)

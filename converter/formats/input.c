@@ -299,15 +299,16 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
             input->source->operations->read(input->source, events, INPUT_BATCH, &count, &error);
         if (status != STEP_STATUS_OK)
             break;
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
+            input->events += trace_event_is_selected(&events[i]);
             input->unknown_frees += events[i].kind == EVENT_OBJECT_FREE &&
                                     events[i].class_id == 0 &&
                                     !input->source->filter.selected.untracked;
+        }
         status = input->source->names.no_memory || input->source->filter.no_memory
                      ? step_error_set(&error, STEP_STATUS_NO_MEMORY, input->source->path,
                                       STEP_NO_OFFSET, "out of memory for its names")
                      : visit(user, events, count, &error);
-        input->events += count;
         if (input->shows_progress && (++batches & 63) == 0)
             show_progress(input);
     }

@@ -110,24 +110,36 @@ void trace_measure_reset(struct trace_measure *measure)
     measure->curve = NULL;
 }
 
+static enum step_status put_selected(struct trace_measure *measure,
+                                     const struct trace_event *events, size_t count,
+                                     struct step_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        measure->kinds |= TRACE_KIND_BIT(events[i].kind);
+    if (!measure->has_begun)
+        measure->first_ns = events[0].time_ns;
+    measure->has_begun = true;
+    enum step_status status = heap_tracker_put(&measure->heap, events, count, error);
+    if (events[count - 1].time_ns > measure->last_ns)
+        measure->last_ns = events[count - 1].time_ns;
+    return status;
+}
+
 enum step_status trace_measure_put(void *user, const struct trace_event *events, size_t count,
                                    struct step_error *error)
 {
     struct trace_measure *measure = user;
+    enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count; i++) {
-        uint32_t bit = TRACE_KIND_BIT(events[i].kind);
         bool is_object =
             events[i].kind == EVENT_OBJECT_ALLOC || events[i].kind == EVENT_OBJECT_FREE;
-        measure->kinds |= bit;
         if (!is_object && !statistics_put(&measure->calls, &events[i], 1))
             return no_memory(error);
     }
-    if (count > 0 && !measure->has_begun)
-        measure->first_ns = events[0].time_ns;
-    measure->has_begun = measure->has_begun || count > 0;
-    enum step_status status = heap_tracker_put(&measure->heap, events, count, error);
-    if (count > 0 && events[count - 1].time_ns > measure->last_ns)
-        measure->last_ns = events[count - 1].time_ns;
+    for (size_t at = 0, length;
+         status == STEP_STATUS_OK && (length = trace_next_selected(events, count, &at)) > 0;
+         at += length)
+        status = put_selected(measure, events + at, length, error);
     return status;
 }
 
@@ -361,6 +373,7 @@ static enum step_status measure_trace(struct measures *measures, const char *pat
     struct input input;
     plain.untracked = true; /* the tracker follows live objects itself */
     plain.derives_stacks = true;
+    plain.follows_calls = true;
     plain.objects = NULL;
     enum step_status status = input_open(&input, path, NULL, &plain);
     if (status != STEP_STATUS_OK)

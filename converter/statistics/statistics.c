@@ -138,31 +138,43 @@ static bool stats_put_free(struct statistics *statistics, const struct trace_eve
 
 /* ---- calls ---- */
 
+/* What `site` of a call's frame says. */
+enum { IS_COUNTED = 1, IS_WITHIN_COUNTED = 2 /* it, or an outer call of its method */ };
+
 static bool stats_enter(struct statistics *statistics, const struct trace_event *event,
                         struct thread_totals *thread)
 {
-    struct method_totals *method = id_table_get(&statistics->methods, event->method_id);
-    if (method == NULL)
+    struct call_stack *stack = &thread->stack;
+    bool is_counted = (event->flags & TRACE_FOLLOWED) == 0;
+    if (is_counted && id_table_get(&statistics->methods, event->method_id) == NULL)
         return false;
-    method->calls++;
-    thread->calls++;
-    const struct call_frame frame = {.method_id = event->method_id, .entered_ns = event->time_ns};
-    return call_stack_push(&thread->stack, &frame);
+    size_t outer = call_stack_find(stack, event->method_id);
+    bool is_within = outer != 0 && (stack->frames[outer - 1].site & IS_WITHIN_COUNTED) != 0;
+    const struct call_frame frame = {.method_id = event->method_id,
+                                     .site = (is_counted ? IS_COUNTED : 0) |
+                                             (is_counted || is_within ? IS_WITHIN_COUNTED : 0),
+                                     .entered_ns = event->time_ns};
+    return call_stack_push(stack, &frame);
 }
 
-/* Ends the innermost call. */
+/* Ends the innermost call.  It counts now and not when it began, because a call that began before
+ * the selected time counts only if it is open at the start of that time. */
 static void stats_leave(struct statistics *statistics, struct thread_totals *thread,
                         uint64_t time_ns)
 {
     struct call_stack *stack = &thread->stack;
     const struct call_frame *frame = call_stack_pop(stack);
-    struct method_totals *method = id_table_find(&statistics->methods, frame->method_id);
     uint64_t took = time_ns > frame->entered_ns ? time_ns - frame->entered_ns : 0;
-    method->exclusive_ns += took > frame->inner_ns ? took - frame->inner_ns : 0;
-    if (frame->outer == 0)
-        method->inclusive_ns += took;
     if (stack->depth > 0)
         stack->frames[stack->depth - 1].inner_ns += took;
+    if ((frame->site & IS_COUNTED) == 0)
+        return;
+    struct method_totals *method = id_table_find(&statistics->methods, frame->method_id);
+    method->calls++;
+    thread->calls++;
+    method->exclusive_ns += took > frame->inner_ns ? took - frame->inner_ns : 0;
+    if (frame->outer == 0 || (stack->frames[frame->outer - 1].site & IS_WITHIN_COUNTED) == 0)
+        method->inclusive_ns += took;
 }
 
 static void stats_put_exit(struct statistics *statistics, const struct trace_event *event,
@@ -170,44 +182,66 @@ static void stats_put_exit(struct statistics *statistics, const struct trace_eve
 {
     size_t depth = call_stack_find(&thread->stack, event->method_id);
     if (depth == 0) {
-        statistics->unmatched_exits++;
+        statistics->unmatched_exits += trace_event_is_selected(event);
         return;
     }
+    if ((event->flags & TRACE_BEFORE) != 0) {
+        call_stack_cut(&thread->stack, depth - 1);
+        return;
+    }
+    bool is_counted = (thread->stack.frames[depth - 1].site & IS_COUNTED) != 0;
     while (thread->stack.depth >= depth)
         stats_leave(statistics, thread, event->time_ns);
-    if (event->kind == EVENT_METHOD_POP) {
+    if (event->kind == EVENT_METHOD_POP && is_counted) {
         struct method_totals *method = id_table_find(&statistics->methods, event->method_id);
         method->exceptions++;
     }
 }
 
-static void end_calls(struct statistics *statistics, struct thread_totals *thread)
+static void end_calls(struct statistics *statistics, struct thread_totals *thread, uint64_t time_ns)
 {
-    statistics->open_calls += thread->stack.depth;
+    for (size_t i = 0; i < thread->stack.depth; i++)
+        statistics->open_calls += (thread->stack.frames[i].site & IS_COUNTED) != 0;
     while (thread->stack.depth > 0)
-        stats_leave(statistics, thread, thread->end_ns);
+        stats_leave(statistics, thread, time_ns);
     call_stack_reset(&thread->stack);
+}
+
+static bool put_call(struct statistics *statistics, const struct trace_event *event,
+                     struct thread_totals *thread)
+{
+    if (event->time_ns > statistics->calls_end_ns)
+        statistics->calls_end_ns = event->time_ns;
+    if (event->kind == EVENT_METHOD_ENTRY)
+        return stats_enter(statistics, event, thread);
+    if (event->kind == EVENT_METHOD_EXIT || event->kind == EVENT_METHOD_POP)
+        stats_put_exit(statistics, event, thread);
+    else if (event->kind == EVENT_THREAD_END && (event->flags & TRACE_BEFORE) != 0)
+        call_stack_reset(&thread->stack);
+    else if (event->kind == EVENT_THREAD_END)
+        end_calls(statistics, thread, event->time_ns);
+    return true;
 }
 
 /* ---- all ---- */
 
-static void stats_put_thread_event(struct statistics *statistics, const struct trace_event *event,
-                                   struct thread_totals *thread)
+static void stats_put_thread_event(const struct trace_event *event, struct thread_totals *thread)
 {
     if (event->kind == EVENT_THREAD_BEGIN) {
         thread->has_start = true;
         thread->start_ns = event->time_ns;
     } else if (event->kind == EVENT_THREAD_END) {
         thread->has_end = true;
-        end_calls(statistics, thread);
     }
 }
 
 static bool put_one(struct statistics *statistics, const struct trace_event *event)
 {
     struct thread_totals *thread = id_table_get(&statistics->threads, event->thread_id);
-    if (thread == NULL)
+    if (thread == NULL || !put_call(statistics, event, thread))
         return false;
+    if (!trace_event_is_selected(event))
+        return true;
     statistics->kinds[event->kind]++;
     if (!thread->is_used)
         thread->start_ns = event->time_ns;
@@ -218,15 +252,9 @@ static bool put_one(struct statistics *statistics, const struct trace_event *eve
         return stats_put_alloc(statistics, event, thread);
     case EVENT_OBJECT_FREE:
         return stats_put_free(statistics, event);
-    case EVENT_METHOD_ENTRY:
-        return stats_enter(statistics, event, thread);
-    case EVENT_METHOD_EXIT:
-    case EVENT_METHOD_POP:
-        stats_put_exit(statistics, event, thread);
-        return true;
     case EVENT_THREAD_BEGIN:
     case EVENT_THREAD_END:
-        stats_put_thread_event(statistics, event, thread);
+        stats_put_thread_event(event, thread);
         return true;
     default:
         return true;
@@ -238,6 +266,8 @@ bool statistics_put(struct statistics *statistics, const struct trace_event *eve
     for (size_t i = 0; i < count; i++) {
         if (!put_one(statistics, &events[i]) || statistics->weights.no_memory)
             return false;
+        if (!trace_event_is_selected(&events[i]))
+            continue;
         if (statistics->event_count++ == 0)
             statistics->first_ns = events[i].time_ns;
         if (events[i].time_ns > statistics->last_ns)
@@ -303,8 +333,9 @@ void statistics_finish(struct statistics *statistics)
     for (uint32_t i = 0; (thread = id_table_next(&statistics->threads, &i)) != NULL; i++) {
         if (thread->stack.depth == 0)
             continue;
-        thread->end_ns = statistics->last_ns;
-        end_calls(statistics, thread);
+        if (thread->is_used)
+            thread->end_ns = statistics->last_ns;
+        end_calls(statistics, thread, statistics->calls_end_ns);
     }
     level_curve_put(&statistics->curve, statistics->last_ns, statistics->live_bytes,
                     statistics->live_objects);

@@ -87,6 +87,7 @@ struct statistics {
     uint64_t event_count;
     uint64_t first_ns;
     uint64_t last_ns;
+    uint64_t calls_end_ns; /* where open calls end: the last time, also of what is only followed */
     struct class_totals all;
     struct death_dates deaths; /* what the ends of lifetimes mean */
     struct id_table classes;   /* struct class_totals */
@@ -118,7 +119,8 @@ enum step_status statistics_sampled_init(struct statistics *statistics, struct e
                                          struct step_error *error);
 /* Callback for the trace's facts (event_source.h), after its events; `user` is the statistics. */
 enum step_status statistics_put_fact(void *user, const struct trace_fact *fact);
-/* Returns false if memory runs out. */
+/* Of events that are only followed (event.h), counts calls and their times alone.  Returns false if
+ * memory runs out. */
 bool statistics_put(struct statistics *statistics, const struct trace_event *events, size_t count);
 /* Closes the calls that are open. */
 void statistics_finish(struct statistics *statistics);

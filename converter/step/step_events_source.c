@@ -60,7 +60,8 @@ static uint64_t thread_id_of(const struct stepfile_source *source, uint64_t numb
 static void choose_records(struct stepfile_source *source, uint32_t kinds)
 {
     uint32_t followed = (source->needs_objects ? LIVE_KINDS : 0) |
-                        (source->base.derives_stacks ? DERIVED_STACKS_KINDS : 0);
+                        (source->base.derives_stacks ? DERIVED_STACKS_KINDS : 0) |
+                        (source->base.follows_calls ? CALL_KINDS : 0);
     uint32_t decoded = kinds | followed;
     for (uint32_t i = 0; i < source->decoder.java.count; i++) {
         uint8_t kind = java_kind_of(&source->decoder.java, i)->event;
@@ -195,7 +196,7 @@ static enum step_status step_events_read(struct event_source *base, struct trace
         if (!event_source_follow(base, out))
             return step_error_set(error, STEP_STATUS_NO_MEMORY, base->path, STEP_NO_OFFSET,
                                   "out of memory for the live objects");
-        filled += trace_filter_takes(&base->filter, &base->names, out);
+        filled += event_source_takes(base, out);
     }
     *count = filled;
     return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;

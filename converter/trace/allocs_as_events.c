@@ -225,7 +225,7 @@ static enum step_status as_events_read(struct event_source *base, struct trace_e
         events[filled] = source->pending[source->at++];
         if (!event_source_follow(base, &events[filled]))
             return step_no_memory(error, base->path);
-        filled += trace_filter_takes(&base->filter, &base->names, &events[filled]);
+        filled += event_source_takes(base, &events[filled]);
     }
     *count = filled;
     return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;

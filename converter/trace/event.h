@@ -6,6 +6,8 @@
 #ifndef CONVERTER_TRACE_EVENT_H
 #define CONVERTER_TRACE_EVENT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "steptrace/text.h"
@@ -31,7 +33,10 @@ enum trace_event_flag {
     TRACE_DATED = 8,          /* OF: it became unreachable at time_ns, see collected_ns */
     TRACE_BOUND = 16,         /* with TRACE_DATED: time_ns is a lower bound */
     TRACE_BY_COLLECTION = 32, /* with TRACE_DATED: only the collection is known */
-    TRACE_IN_PHASE = 64       /* in one of the selected phases (event_selection.h) */
+    TRACE_IN_PHASE = 64,      /* in one of the selected phases (event_selection.h) */
+    /* What is read besides the selected events, if `follows_calls` (event_selection.h): */
+    TRACE_FOLLOWED = 128, /* not selected */
+    TRACE_BEFORE = 256    /* before the selected time: time_ns is the start of that time */
 };
 
 struct trace_event {
@@ -52,8 +57,8 @@ struct trace_event {
     uint32_t drawn_bytes; /* OA of engine=sampled: the interval with which it was drawn; 0: that of
                            * the trace */
     uint8_t kind;         /* enum step_text_kind */
-    uint8_t flags;
-    uint8_t padding; /* OA: bytes after an array's elements, if the agent had layout=yes */
+    uint8_t padding;      /* OA: bytes after an array's elements, if the agent had layout=yes */
+    uint16_t flags;
 };
 
 /* Number of the first frame that method events make; frames of the trace have lower ones. */
@@ -63,6 +68,25 @@ struct trace_event {
 static inline uint32_t trace_recorded_stack(const struct trace_event *event)
 {
     return event->stack_id < TRACE_DERIVED_FRAME ? event->stack_id : 0;
+}
+
+/* Returns whether the event is selected, and not only read to follow calls. */
+static inline bool trace_event_is_selected(const struct trace_event *event)
+{
+    return (event->flags & (TRACE_FOLLOWED | TRACE_BEFORE)) == 0;
+}
+
+/* Sets `*first` to the first of the selected events from `*first` on, and returns how many follow
+ * it without a gap; 0: there are none. */
+static inline size_t trace_next_selected(const struct trace_event *events, size_t count,
+                                         size_t *first)
+{
+    size_t end;
+    while (*first < count && !trace_event_is_selected(&events[*first]))
+        ++*first;
+    for (end = *first; end < count && trace_event_is_selected(&events[end]); end++)
+        continue;
+    return end - *first;
 }
 
 /* Sets of event kinds are bitmaps. */

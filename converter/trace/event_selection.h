@@ -53,10 +53,12 @@ struct event_selection {
     /* The objects that satisfy `lifetime`, `alive_at` and `temporary`, found in a separate pass
      * (formats/input.h); borrowed.  NULL: not needed. */
     const struct id_set *objects;
-    bool derives_stacks;   /* allocations without a call stack get that of method events, which are
-                              followed whatever is selected (derived_stacks.h); also done for
-                              `sites` and `methods` */
-    bool metadata;         /* HATF: return metadata records, too */
+    bool derives_stacks; /* allocations without a call stack get that of method events, which are
+                            followed whatever is selected (derived_stacks.h); also done for
+                            `sites` and `methods` */
+    bool follows_calls;  /* of a selection of calls: what opens and closes any call is returned too,
+                            with TRACE_FOLLOWED or TRACE_BEFORE */
+    bool metadata;       /* HATF: return metadata records, too */
     const char *needs_all; /* of all objects (sampled_trace.h): the verb; NULL: it takes samples */
 };
 

@@ -23,6 +23,10 @@ void event_source_init(struct event_source *source,
     source->derives_stacks =
         (selected->kinds & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0 &&
         (selected->derives_stacks || selected->sites.count > 0 || selected->methods.count > 0);
+    source->follows_calls = selected->follows_calls && !event_selection_is_all(selected) &&
+                            (selected->kinds & TRACE_KIND_BIT(EVENT_METHOD_ENTRY)) != 0 &&
+                            !selected->size.is_set && selected->sites.count == 0 &&
+                            !event_selection_needs_deaths(selected);
     derived_stacks_init(&source->stacks);
     trace_names_init(&source->names);
     trace_filter_init(&source->filter, selected);
@@ -147,5 +151,22 @@ bool event_source_follow(struct event_source *source, struct trace_event *event)
         event->class_id = born.class_id;
     if (event->class_id == born.class_id)
         event->flags |= TRACE_BORN_CLASS;
+    return true;
+}
+
+bool event_source_takes(struct event_source *source, struct trace_event *event)
+{
+    const struct event_selection *selected = &source->filter.selected;
+    if (trace_filter_takes(&source->filter, &source->names, event))
+        return true;
+    if (!source->follows_calls || (CALL_KINDS & TRACE_KIND_BIT(event->kind)) == 0 ||
+        event->time_ns > selected->to_ns)
+        return false;
+    if (!trace_filter_takes_call(&source->filter, &source->names, event))
+        event->flags |= TRACE_FOLLOWED;
+    if (event->time_ns < selected->from_ns) {
+        event->flags |= TRACE_BEFORE;
+        event->time_ns = selected->from_ns;
+    }
     return true;
 }

@@ -93,6 +93,7 @@ struct event_source {
     enum trace_content content;
     bool keep_live;      /* some selected event needs the table of live objects */
     bool derives_stacks; /* the selection needs it, and so all method events */
+    bool follows_calls;  /* the selection needs it, and has calls, but not all */
     struct derived_stacks stacks;
 };
 
@@ -187,5 +188,13 @@ void event_source_reset(struct event_source *source);
  * free whose class is unknown gets the class of the allocation.  Call it for all events, before the
  * filter.  Returns false if out of memory. */
 bool event_source_follow(struct event_source *source, struct trace_event *event);
+/* Returns whether the event is to be returned: it is selected, or flagged as one that is followed.
+ */
+bool event_source_takes(struct event_source *source, struct trace_event *event);
+/* The kinds that open and close calls. */
+#define CALL_KINDS                                                                                 \
+    (TRACE_KIND_BIT(EVENT_METHOD_ENTRY) | TRACE_KIND_BIT(EVENT_METHOD_EXIT) |                      \
+     TRACE_KIND_BIT(EVENT_METHOD_POP) | TRACE_KIND_BIT(EVENT_THREAD_END) |                         \
+     TRACE_KIND_BIT(EVENT_VM_DEATH))
 
 #endif

@@ -256,6 +256,13 @@ static bool takes_other_event(struct trace_filter *filter, const struct trace_na
     return (has_class || has_method) && takes_class(filter, names, class_id);
 }
 
+bool trace_filter_takes_call(struct trace_filter *filter, const struct trace_names *names,
+                             const struct trace_event *event)
+{
+    return (filter->selected.kinds & TRACE_KIND_BIT(event->kind)) != 0 &&
+           takes_other_event(filter, names, event);
+}
+
 bool trace_filter_takes(struct trace_filter *filter, const struct trace_names *names,
                         const struct trace_event *event)
 {

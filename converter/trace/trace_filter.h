@@ -28,6 +28,9 @@ void trace_filter_reset(struct trace_filter *filter);
 bool trace_filter_takes(struct trace_filter *filter, const struct trace_names *names,
                         const struct trace_event *event);
 
+/* Returns whether all criteria except the time accept what is no object's event. */
+bool trace_filter_takes_call(struct trace_filter *filter, const struct trace_names *names,
+                             const struct trace_event *event);
 /* Returns whether all criteria except the call stack accept an allocated object. */
 bool trace_filter_takes_object(struct trace_filter *filter, const struct trace_names *names,
                                const struct trace_event *event);

@@ -349,7 +349,7 @@ static enum step_status mtf_source_read_events(struct event_source *base,
     while (filled < capacity && status == STEP_STATUS_OK) {
         status = read_one(source, &events[filled], error);
         if (status == STEP_STATUS_OK)
-            filled += trace_filter_takes(&base->filter, &base->names, &events[filled]);
+            filled += event_source_takes(base, &events[filled]);
     }
     *count = filled;
     return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;

@@ -71,7 +71,7 @@ static enum step_status text_lines_read_events(struct event_source *base,
         } else if (status == STEP_STATUS_OK && !text_lines_take(source, &line, &events[filled])) {
             return step_no_memory(error, base->path);
         } else if (status == STEP_STATUS_OK) {
-            filled += trace_filter_takes(&base->filter, &base->names, &events[filled]);
+            filled += event_source_takes(base, &events[filled]);
         } else if (status != STEP_STATUS_END && error != NULL) {
             *error = local;
         }

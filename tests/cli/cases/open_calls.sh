@@ -31,3 +31,19 @@ steptrace stats -q --fail-if='site:shop.Cart.add allocated > 3055' --size='>=1' 
 steptrace stats -q --fail-if='site:shop.Cart.add allocated > 3056' $trace && echo $?
 steptrace dump --site=shop.Cart.add $trace
 steptrace convert --site=shop.Cart.add $trace -o part.step && steptrace dump part.step --records | grep -c AllocAt
+echo "-- times of calls are the same whatever is selected; those open at the start of a slice begin there"
+times_of_stats() {
+    steptrace stats --json "$@" $trace | python3 -B -c '
+import json, sys
+for row in json.load(sys.stdin).get("methods", []):
+    print(row["class"], row["method"], *(row[key] for key in ("calls", "exceptions", "exclusive_ns", "inclusive_ns")))' | sort
+}
+times_of_stats | tee times.txt
+{ times_of_stats --method=shop.Main; times_of_stats --class=shop.Cart; times_of_stats --method=shop.Item.name; } |
+    sort | diff times.txt - && echo the same
+steptrace compare -q --method=shop.Main.main --fail-if='method:shop.Main.main own_time > 179us' --fail-if='own_time > 180us' before.step $trace || echo $?
+steptrace stats -q --method=shop.Main.main --fail-if='own_time > 179us' --fail-if='own_time > 180us' $trace || echo $?
+for part in --time=105us.. --time=25us..125us '--time=105us..125us --method=shop.Cart.add' --time=115us..; do
+    echo "-- $part"
+    times_of_stats $part
+done

@@ -56,13 +56,19 @@ static bool is_unchanged(const struct ring_copy *copy, const struct ring_place *
 }
 
 /* A chunk's stream and order identify it and never occur again. They are read before and after its
- * length. */
+ * length.
+ *
+ * The fence keeps the two reads before those of state and length. They are plain, and an acquire
+ * load only keeps back what follows it, so a processor that reorders reads (AArch64) may do them
+ * after it. If the chunk is released and begun again between, the length is the old chunk's and the
+ * pair the new one's, which is_unchanged() then finds unchanged. */
 static bool ring_copy_look(const struct ring_copy *copy, struct ring_place *place)
 {
     const struct step_live_chunk *chunk = chunk_at(copy, place);
     const volatile uint64_t *stream = &chunk->stream, *order = &chunk->order;
     place->seen_stream = *stream;
     place->seen_order = *order;
+    atomic_thread_fence(memory_order_acquire);
     if (atomic_load_explicit(&chunk->state, memory_order_acquire) == STEP_LIVE_FREE)
         return false;
     uint64_t used = atomic_load_explicit(&chunk->used, memory_order_acquire);

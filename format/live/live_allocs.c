@@ -160,6 +160,7 @@ struct live_allocs_decoder {
     struct live_call_texts texts;
     bool has_end;
     uint64_t end;
+    uint64_t asked_bytes;
 };
 
 /* Argument of a row's function: the whole raw record. */
@@ -200,6 +201,11 @@ void live_allocs_decoder_set_describe(struct live_allocs_decoder *decoder,
 {
     decoder->texts.describe = describe;
     decoder->texts.user = user;
+}
+
+uint64_t live_allocs_decoder_asked_bytes(const struct live_allocs_decoder *decoder)
+{
+    return decoder->asked_bytes;
 }
 
 uint64_t live_allocs_decoder_latest(const struct live_allocs_decoder *decoder)
@@ -251,8 +257,15 @@ static uint64_t attributes_of(const struct allocs_raw *raw, uint64_t call, uint6
     return live_call_texts_entry(&raw->decoder->texts, raw->writer, call, frame);
 }
 
+static void live_allocs_add_asked(struct live_allocs_decoder *decoder, uint64_t bytes)
+{
+    uint64_t room = UINT64_MAX - decoder->asked_bytes;
+    decoder->asked_bytes += bytes < room ? bytes : room;
+}
+
 static enum step_status live_allocs_take(const struct allocs_raw *raw)
 {
+    live_allocs_add_asked(raw->decoder, size_in(raw->words[1]));
     const uint64_t slots[] = {raw->ticks,
                               raw->thread,
                               attributes_of(raw, raw->words[1], raw->frame),
@@ -285,6 +298,8 @@ static enum step_status live_allocs_take_realloc(const struct allocs_raw *raw)
                               size_in(raw->words[1]),
                               old_address,
                               new_address};
+    if (record == STEP_HEAP_REALLOC_IN_PLACE) /* another has an allocation of its own */
+        live_allocs_add_asked(raw->decoder, size_in(raw->words[1]));
     return step_writer_put(raw->writer, raw->stream, record, slots);
 }
 

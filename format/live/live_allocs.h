@@ -30,6 +30,9 @@ typedef size_t (*live_allocs_describe)(void *user, uint64_t address, char *out, 
 void live_allocs_decoder_set_describe(struct live_allocs_decoder *decoder,
                                       live_allocs_describe describe, void *user);
 
+/* Returns the sum of the sizes that the records so far asked for. */
+uint64_t live_allocs_decoder_asked_bytes(const struct live_allocs_decoder *decoder);
+
 /* Returns the latest time of the records so far.  From now on later records are omitted; a realloc
  * whose own allocation is later becomes only its free. */
 uint64_t live_allocs_decoder_latest(const struct live_allocs_decoder *decoder);

@@ -368,8 +368,10 @@ static void put_unseen(struct drain *drain)
     for (struct live_stream *stream = live_all_streams(drain->map); stream != NULL;
          stream = stream->next_all)
         records += step_writer_put_count(drain->writer, stream->number);
-    if (grown < GROWN_LEAST || records >= RECORDS_FEW || trace_of(drain)->cut != NULL)
-        return;
+    uint64_t asked = live_allocs_decoder_asked_bytes(trace_of(drain)->decoder);
+    if (grown < asked || grown - asked < GROWN_LEAST || records >= RECORDS_FEW ||
+        trace_of(drain)->cut != NULL)
+        return; /* a few large blocks explain it */
     snprintf(
         text, sizeof text,
         "hardly any allocation was recorded, but the program's memory grew by %.1f MiB: it has "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocates 1000 blocks and returns 5; with OWN_MALLOC, from an allocator of its own. */
+/* Allocates 1000 blocks and returns 5; with OWN_MALLOC, from an allocator of its own; with an
+ * argument, only a block of as many MiB, which it fills. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,9 +54,14 @@ void *realloc(void *block, size_t size)
 }
 #endif
 
-int main(void)
+int main(int count, char **words)
 {
     static void *blocks[1000];
+    if (count > 1) {
+        size_t size = (size_t) atol(words[1]) << 20;
+        void *block = malloc(size);
+        return block != NULL && memset(block, 1, size) != NULL ? 0 : 6;
+    }
     void *(*volatile allocate)(size_t) = malloc; /* by its address, as tables of functions do */
     for (int i = 0; i < 1000; i++)
         blocks[i] = allocate(1237);

@@ -96,6 +96,13 @@ class Rivals(unittest.TestCase):
         self.assertEqual(done.returncode, 3, done)
         self.assertIn('the trace is incomplete', done.stderr)
 
+    def test_few_large(self):
+        """A few recorded blocks that are as large as what the memory grew by are no allocator of the program's own."""
+        done = record(self.trace, self.rival('none'), '16')
+        self.assertEqual((done.returncode, done.stderr), (0, ''), done)
+        size = steptrace('sql', '--csv', self.trace, 'select sum(size) s from allocations').split()[-1]
+        self.assertGreaterEqual(int(size), 16 << 20)
+
     def test_leak_sanitizer(self):
         """Those that only stand behind the recorder are no hindrance."""
         for name in ('leak', 'undefined'):

@@ -45,6 +45,7 @@ struct joining {
     uint64_t unknown_deaths;
     struct joined_window window;
     bool has_properties;
+    bool others_left; /* there are files of another recording */
     char gaps[GAPS_ROOM];
     int spool;
 };
@@ -140,6 +141,7 @@ static enum step_status take_files(struct joining *joining, const struct rotated
                                    struct step_error *error)
 {
     joining->files = (struct rotated_files){.items = calloc(files->count, sizeof *files->items),
+                                            .first = files->first,
                                             .last = files->last};
     if (joining->files.items == NULL)
         return no_memory(error);
@@ -157,7 +159,9 @@ static enum step_status take_files(struct joining *joining, const struct rotated
         else
             report_error(&fault);
     }
+    size_t read = joining->files.count;
     rotated_files_leave_others(&joining->files);
+    joining->others_left = read > joining->files.count;
     return joining->files.count > 0
                ? STEP_STATUS_OK
                : step_error_set(error, STEP_STATUS_CORRUPT, files->items[0].path, STEP_NO_OFFSET,
@@ -366,7 +370,7 @@ static void note_gaps(struct joining *joining, const struct step_reader *reader)
     char text[TRACE_GAP_ROOM];
     const struct rotated_file *file = &joining->files.items[joining->at];
     const char *gap = trace_gap(reader, text);
-    uint64_t expected = is_first(joining) ? file->number : file[-1].number + 1;
+    uint64_t expected = is_first(joining) ? joining->files.first : file[-1].number + 1;
     if (file->number > expected)
         note_missing(joining, expected, file->number - 1);
     if (report_damaged_blocks(reader, file->path) != STEP_STATUS_OK)
@@ -493,6 +497,8 @@ static enum step_status copy_files(struct joining *joining, struct step_error *e
     if (status == STEP_STATUS_OK) {
         const struct rotated_files *files = &joining->files;
         note_missing(joining, files->items[files->count - 1].number + 1, files->last);
+        if (joining->others_left)
+            add_gap(joining, "files of another recording were left out");
         status = put_properties(joining);
     }
     if (status == STEP_STATUS_OK)

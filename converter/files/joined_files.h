@@ -19,7 +19,7 @@ struct rotated_file {
 struct rotated_files {
     struct rotated_file *items; /* by number, ascending */
     size_t count, capacity;
-    uint64_t last; /* the highest number of a name, also of one that is no regular file's */
+    uint64_t first, last; /* the lowest and highest number of a name, also of no regular file's */
 };
 
 /* Finds the files that `path` stands for: NAME.step, as file= has it, where no such file exists, or

@@ -55,6 +55,8 @@ static enum step_status rotated_files_take(struct search *search, bool any_name,
     if (strlen(search->name) == length && memcmp(search->name, file, length) == 0) {
         if (number > search->files->last)
             search->files->last = number;
+        if (number < search->files->first)
+            search->files->first = number;
         return is_there ? rotated_files_add(search, file, number, error) : STEP_STATUS_OK;
     }
     if (!any_name || !is_there)
@@ -133,7 +135,7 @@ enum step_status rotated_files_find(const char *path, struct rotated_files *file
 {
     struct stat about;
     size_t length = strlen(path);
-    *files = (struct rotated_files){.items = NULL};
+    *files = (struct rotated_files){.first = UINT64_MAX};
     bool is_there = stat(path, &about) == 0;
     if (!is_there && errno == ENOENT && rotated_ending_is(path, length))
         return find_by_name(path, length, files, error);

@@ -64,6 +64,13 @@ fill
 echo none >ring/run.000009.step
 steptrace stats ring >stats; echo $?; grep ^allocated stats
 fill
+echo none >ring/run.000001.step
+steptrace stats ring >stats 2>told; echo $?; grep 'is missing' told
+rm ring/run.000001.step && mkdir ring/run.000001.step
+steptrace stats ring >stats 2>told; echo $?; grep 'is missing' told
+rmdir ring/run.000001.step
+steptrace stats ring >stats 2>told; echo $?; grep -c 'earlier files were removed' told
+fill
 cp ring/run.000001.step ring/other.000001.step
 steptrace stats ring; echo $?
 steptrace stats ring/other.step | grep estimated

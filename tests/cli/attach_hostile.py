@@ -31,6 +31,11 @@ def identity(uid):
     return ['setpriv', f'--reuid={uid}', f'--regid={uid}', f'--groups={uid},{uid + 100}']
 
 
+def forget_socket():
+    """Between fork and exec: a JVM that was killed and had this process's number may have left its socket."""
+    pathlib.Path(f'/tmp/.java_pid{os.getpid()}').unlink(missing_ok=True)
+
+
 class Hostile:
     """Runs hostile_jvm.py as an ordinary user until the end of the `with`."""
 
@@ -40,7 +45,7 @@ class Hostile:
             self.place.chmod(0o777)
         self.log = open(f'{how}.log', 'w+', encoding='utf-8')
         self.process = subprocess.Popen([*identity(user), PYTHON, HOSTILE, how, self.place, word], stdout=subprocess.PIPE,
-                                        stderr=self.log, text=True, start_new_session=True)
+                                        stderr=self.log, text=True, start_new_session=True, preexec_fn=forget_socket)
         first = self.process.stdout.readline().strip()
         self.log.seek(0)
         require(first, f'{how}: the hostile process does not run: {self.log.read()}')

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Appends tests to a CTestTestfile.cmake, so that one ctest runs those of several builds.
 
-merge-tests.py FILE tests NAME BUILD [--prefix P] [--label RE] [--name RE] [--wrap COMMAND]
+merge-tests.py FILE tests NAME BUILD [--prefix P] [--label RE] [--wrap COMMAND]
 merge-tests.py FILE command [--property KEY=VALUE]... NAME LABEL|LABEL... COMMAND...
 """
 import argparse
@@ -38,8 +38,6 @@ def tests_of_build(args):
     for test in json.loads(listing)["tests"]:
         properties = {p["name"]: p["value"] for p in test.get("properties", [])}
         labels = properties.get("LABELS", [])
-        if args.name and not re.search(args.name, test["name"]):
-            continue
         if args.label and not any(re.search(args.label, label) for label in labels):
             continue
         for key in NAMES & properties.keys():
@@ -57,7 +55,6 @@ def main():
     tests.add_argument("build")
     tests.add_argument("--prefix", default="")
     tests.add_argument("--label", default="")
-    tests.add_argument("--name", default="")
     tests.add_argument("--wrap", default="")
     command = kinds.add_parser("command")
     command.add_argument("--property", action="append", default=[])

@@ -50,25 +50,20 @@ out=$PWD/build-test
 rm -rf "$out"
 mkdir -p "$out"
 
-# targets BUILD REGEX: the build's targets of these names.
-targets() {
-    ninja -C "build-$1" -t targets all | sed -n "s/^\($2\): phony\$/\1/p"
-}
-
 # labelled BUILD LABEL: the build's tests that have the label, each of which is a target.
 labelled() {
     ctest --test-dir "build-$1" -N -L "^$2\$" | sed -n 's/^ *Test *#[0-9]*: //p'
 }
 
-# The tests that a compressor can make a difference to: the agent's know none, and neither do
-# unit_format_step_limits and _linked.
-of_packing='\(unit_format_\(step_[a-km-z]\|live\|hatf\|codec\)\|unit_\(converter_formats\|analyses_tables\)\)'
-
 # What a build makes, where that is less than all.
 build_targets() {
     case $1 in
         tsan) labelled tsan tsan ;;
-        heart) printf "%s\n" steptrace stepc metatfc golden_trace && targets heart "$of_packing[a-z0-9_]*" && targets heart "example_[a-z0-9_]*" ;;
+        heart)
+            printf '%s\n' steptrace stepc metatfc golden_trace
+            labelled heart packing
+            targets heart 'example_[a-z0-9_]*'
+            ;;
     esac
 }
 
@@ -97,8 +92,7 @@ merge_build() {
         gcc) merge tests gcc build-gcc ;;
         tsan) merge tests tsan build-tsan --prefix tsan. --label tsan \
             --wrap "${unrandomized[*]}" ;;
-        heart) merge tests heart build-heart --prefix heart. --label "$quick" \
-            --name "^(${of_packing//\\/}|cli_|golden)" ;;
+        heart) merge tests heart build-heart --prefix heart. --label '^(packing|golden|cli)$' ;;
         asan) merge tests asan build-asan --prefix asan. --label "$quick|fuzz" \
             --wrap "${unrandomized[*]}" ;;
     esac

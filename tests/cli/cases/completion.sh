@@ -17,7 +17,7 @@ complete_line() { # WORD...: what bash offers for the last
 }
 compopt() { :; }
 . made/completion/steptrace
-complete_line steptrace re
+complete_line steptrace re | tr ' ' '\n' | diff - <(steptrace help | sed -n 's/^  \(re[a-z-]*\) .*/\1/p')
 complete_line steptrace check --l
 complete_line steptrace check tr
 complete_line steptrace convert --output = tr
@@ -28,7 +28,8 @@ complete_line steptrace heap --by ''
 complete_line steptrace compare --by = m
 complete_line steptrace heap --at = ''
 complete_line steptrace paths --at g
-complete_line steptrace convert --to hea
+complete_line steptrace convert --to hea | tr ' ' '\n' | sort |
+    diff - <(steptrace convert --help | sed -n 's/^  \(hea[a-z.-]*\) .*/\1/p' | sort)
 complete_line steptrace convert --to = parq
 complete_line steptrace watch tr
 jvm=$(mktemp -d) && cp "$(command -v sleep)" "$jvm/java"

@@ -1,22 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
 # needs: all commands, zstd
-# all formats of the table are in the help, the completions, the manual and README, with their endings;
-# an option that belongs to other formats is refused
+# The formats of the table, their endings and their options are those of the completions, the manual, README and the
+# formats' pages, each compared with the others: a new format needs its pages, no line here.
 root=$data/../../..
-steptrace convert --help | sed -n 's/^  \([a-z][a-z.-]*\)  *\(\.[a-z.-]*\)*  .*/\1 \2/p' >formats
-wc -l <formats
-steptrace help --completion=bash | sed -n "/'convert --to')/p" | tr "' " '\n\n' >completed
-sed -n '/^.It Fl -to Ns/,/^.It Fl -level/p' "$root/docs/man/steptrace.1" | tr ' ' '\n' >manual
-sed -n '/^## Formats/,/^## /p' "$root/README.md" | tr ' ' '\n' | tr -d '`|,' >readme
-while read -r name ending; do
-    for page in completed manual readme; do
-        grep -qxF "$name" $page || echo "$name: not in $page"
-    done
-    [ -z "$ending" ] || grep -qxF "$ending" readme || echo "$ending: not in README"
-done <formats
+steptrace convert --help | sed -n 's/^  \([a-z][a-z.-]*\)  *\(\.[a-z.-]*\)*  .*/\1 \2/p' >rows
+cut -d' ' -f1 rows | sort >table
+steptrace help --completion=bash | sed -n "/'convert --to')/s/.*echo '\(.*\)'.*/\1/p" | tr ' ' '\n' | sort >completed
+sed -n '/^\.It Fl -to Ns/,/^The options below/s/^\.Li \(.*\)/\1/p' "$root/docs/man/steptrace.1" |
+    sed 's/ \.$//; s/ *, */\n/g' | sed '/^$/d' | sort >manual
+# page, names, endings
+sed -n '/^<!-- formats:/,/^<!-- end/s/^| \[.*(docs\/\(.*\)) | \(.*\) | \(.*\) | .* |$/\1|\2|\3/p' "$root/README.md" |
+    tr -d '`' >readme
+cut -d'|' -f2 readme | tr -s ' ' '\n' | sort >named
+cut -d'|' -f3 readme | tr ' ' '\n' | sed '/^$/d' | sort >endings
+# formats of analyses, which a build may not have, though the pages do
+sed -n 's/^steptrace_formats([a-z_]* \(.*\))$/\1/p' "$root"/analyses/*/CMakeLists.txt | tr '_ ' '-\n' >optional
+for page in completed manual named; do
+    comm -23 table $page | sed "s/$/: not in $page/"
+    comm -13 table $page | grep -vxFf optional | sed "s/$/: in $page only/"
+done
+sed -n 's/.* \(\..*\)/\1/p' rows | sort | diff - endings
 steptrace convert --from=none x -o y.step
+takes() { # FORMAT OPTION: does the format take it?
+    ! steptrace convert none.txt --to="$1" "$2" -o out 2>&1 | grep -q 'is an option of'
+}
 while read -r out option; do
-    steptrace convert "$data/closed.txt" -o "$out" "$option" && echo "$out $option: taken"
+    # refused; what the message lists are the formats that take it, and it is theirs whose page has it
+    steptrace convert "$data/closed.txt" -o "$out" "$option" 2>said && echo "$out $option: taken"
+    sed 's/is an option of .*, not of/is an option of LIST, not of/' said >&2
+    sed -n 's/.* is an option of \(.*\), not of .*/\1/p' said | sed 's/, /\n/g' | sort >listed
+    while read -r name; do
+        ! takes "$name" "$option" || echo "$name"
+    done <table | diff listed - || echo "$option: those that take it are not those listed"
+    cut -d'|' -f1 readme | sort -u | while read -r page; do
+        grep "^$page|" readme | cut -d'|' -f2 | tr ' ' '\n' | sort | comm -12 - listed | grep -q . && taken=yes || taken=no
+        grep -q -- "${option%%=*}\b" "$root/docs/$page" && has=yes || has=no
+        case $option,$taken in
+            --level*,yes) continue ;;               # of all that are packed, says the manual
+            --plain*,no | --record*,no) continue ;; # pages name it for what is converted from STEP
+        esac
+        [ $taken = $has ] || echo "${option%%=*}: taken: $taken, on the page: $has: $page"
+    done
 done <<'END'
 x.step --encoding=best
 x.txt --level=3
@@ -39,6 +63,3 @@ steptrace convert "$data/closed.txt" -o in.step
 for option in --record=java.ObjectAlloc --level=1 --plain --omit=time; do
     steptrace convert in.step -o taken.step $option || echo "$option: refused"
 done
-steptrace convert "$data/closed.txt" --to=parquet -o x --at=end
-steptrace convert "$data/closed.txt" --to=clickhouse-native -o x --level=3
-ls

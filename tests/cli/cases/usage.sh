@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-steptrace
+steptrace 2>said
 echo $?
+steptrace help | cmp - said
 steptrace stat x.step
 echo $?
 steptrace dump

@@ -109,4 +109,4 @@ fi
 "$prefix/bin/steptrace" --version
 # shellcheck disable=SC2162
 read agent < <(pkg-config --variable=agent steptrace)
-[ "$("$prefix/bin/steptrace" agent-path)" = "$(realpath "$agent")" ]
+[ "$("$prefix/bin/steptrace" version --agent-path)" = "$(realpath "$agent")" ]

@@ -82,7 +82,7 @@ fi
 title 'Building'
 patiently "$log" compile
 export PATH=$PWD/build/converter:$jdk/bin:$PATH
-echo "Built: build/converter/steptrace, the command, and $(steptrace agent-path), the agent. JDK: $jdk"
+echo "Built: build/converter/steptrace, the command, and $(steptrace version --agent-path), the agent. JDK: $jdk"
 
 title 'Recording javac: every object, with its call stack, and a report'
 javac_sources

@@ -118,7 +118,7 @@ there "apt-get -qq update; $install"
 there 'apt-get -qq install -y --no-install-recommends openjdk-17-jdk-headless gcc libc6-dev pkgconf perl gawk \
     unzip python3 mawk >/dev/null'
 there "mkdir -p /work/examples"
-there 'agent=$(steptrace agent-path) step=$(pkg-config --cflags --libs steptrace); export agent step
+there 'agent=$(steptrace version --agent-path) step=$(pkg-config --cflags --libs steptrace); export agent step
     for page in tutorial library; do python3 scripts/readme-examples.py $page.md /work/examples; done'
 there 'apt-get -qq install -y --no-install-recommends python3-numpy >/dev/null'
 there 'cd /work/examples; python3 -c "import steptrace; sizes = steptrace.open(\"words.step\").objects(columns=[\"size\"]).read()

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks commands up in the table. */
+/* Looks commands up in the table, and reports those that are not there. */
 #include "converter/cli/verb.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "converter/cli/error_report.h"
 #include "format/core/nearest_word.h"
 
 int verb_exit_code; /* 0: success */
@@ -16,7 +18,12 @@ const struct verb *verb_find(const char *name)
     return NULL;
 }
 
-const char *verb_nearest(const char *typed)
+/* Commands that have become options of others. */
+static const struct {
+    const char *name, *now;
+} former[] = {{"agent-path", "version --agent-path"}, {"snapshot", "attach --snapshot"}};
+
+static const char *verb_nearest(const char *typed)
 {
     const char *nearest = NULL;
     size_t least = NEAREST_WORD_CHANGES + 1;
@@ -24,4 +31,21 @@ const char *verb_nearest(const char *typed)
         if (nearest_word_improves(typed, verbs[i].name, &least))
             nearest = verbs[i].name;
     return nearest;
+}
+
+enum step_status verb_unknown(const char *name)
+{
+    for (size_t i = 0; i < sizeof former / sizeof former[0]; i++)
+        if (strcmp(former[i].name, name) == 0) {
+            report_line("`steptrace %s` is now `steptrace %s`", name, former[i].now);
+            return STEP_STATUS_INVALID;
+        }
+    const char *nearest = verb_nearest(name);
+    fputs("steptrace: unknown command '", stderr);
+    print_shown_text(name, stderr);
+    fputc('\'', stderr);
+    if (nearest != NULL)
+        fprintf(stderr, "; did you mean '%s'?", nearest);
+    fprintf(stderr, "\n(`steptrace help` lists the commands)\n");
+    return STEP_STATUS_INVALID;
 }

@@ -59,8 +59,9 @@ extern const struct verb verbs[];
 extern const size_t verb_count;
 /* Returns NULL if there is none. */
 const struct verb *verb_find(const char *name);
-/* Returns the name that this one may be a misspelling of, or NULL. */
-const char *verb_nearest(const char *typed);
+/* Reports that there is no such command, with what has replaced it or the most similar name.
+ * Returns INVALID. */
+enum step_status verb_unknown(const char *name);
 
 /* Declares verb_NAME(), in the file of the command.  steptrace_verb() (cmake/registry.cmake) in the
  * CMakeLists.txt of its folder puts it into the table. */

@@ -34,18 +34,6 @@ static int exit_code_of(enum step_status status)
     }
 }
 
-static enum step_status unknown_verb(const char *name)
-{
-    const char *nearest = verb_nearest(name);
-    fputs("steptrace: unknown command '", stderr);
-    print_shown_text(name, stderr);
-    fputc('\'', stderr);
-    if (nearest != NULL)
-        fprintf(stderr, "; did you mean '%s'?", nearest);
-    fprintf(stderr, "\n(`steptrace help` lists the commands)\n");
-    return STEP_STATUS_INVALID;
-}
-
 static enum step_status main_run(int argc, char **argv)
 {
     if (argc < 2) {
@@ -59,7 +47,7 @@ static enum step_status main_run(int argc, char **argv)
         name = "version";
     const struct verb *verb = verb_find(name);
     if (verb == NULL)
-        return unknown_verb(name);
+        return verb_unknown(name);
     if (verb->takes_memory)
         memory_limit_set_default();
     return verb->run(argc - 2, argv + 2);

@@ -414,8 +414,10 @@ enum step_status verb_help(int argc, char **argv)
     const struct verb *verb = name != NULL ? verb_find(name) : NULL;
     if (shell != NULL && !completion_print(shell))
         return arguments_fault(&arguments, "--completion=%s: bash, zsh or fish is expected", shell);
-    if ((as_manual || name != NULL) && verb == NULL)
-        return arguments_fault(&arguments, "unknown command '%s'", name != NULL ? name : "");
+    if (name != NULL && verb == NULL)
+        return verb_unknown(name);
+    if (as_manual && verb == NULL)
+        return arguments_fault(&arguments, "--manual needs a command");
     if (as_manual)
         explain_verb(verb, print_manual);
     else if (verb != NULL)

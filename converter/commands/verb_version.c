@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace version: prints the version of this program, its formats and its features. */
+/* steptrace version: prints the version of this program, its formats and its features, and where
+ * the libraries are that other programs load. */
+#include <limits.h>
 #include <stdio.h>
 
+#include "converter/cli/error_report.h"
 #include "converter/cli/verb.h"
 #include "converter/commands/commit.h"
+#include "converter/recorders/recording.h"
 #include "format/json/json_output.h"
 #include "steptrace/live.h"
 
@@ -55,17 +59,46 @@ static void verb_version_print_json(void)
     json_close(&json);
 }
 
+/* Prints the path of a recorder as the commands that use it find it. */
+static enum step_status verb_version_print_path(const char *library, const char *directory,
+                                                const char *variable)
+{
+    char path[PATH_MAX];
+    if (!component_find(library, directory, NULL, variable, path)) {
+        report_line("%s is not installed", library);
+        return STEP_STATUS_IO;
+    }
+    puts(path);
+    return STEP_STATUS_OK;
+}
+
 enum step_status verb_version(int argc, char **argv)
 {
     static const struct verb_help help = {
-        "version", "[--json]",
+        "version", "[--json | --agent-path | --malloc-path]",
         "Prints the version, the commit it was built from, how it can compress, and the\n"
-        "versions of the formats that it writes.\n"};
-    bool as_json = false;
-    const struct option_row rows[] = {{"json", 0, NULL, "as JSON", take_flag, &as_json}};
+        "versions of the formats that it writes. With --agent-path, prints only the path\n"
+        "of the agent, as `steptrace record` finds it, for use as in\n"
+        "java -agentpath:$(steptrace version --agent-path)=file=run.step\n"};
+    bool as_json = false, of_agent = false, of_malloc = false;
+    const struct option_row rows[] = {
+        {"json", 0, NULL, "as JSON", take_flag, &as_json},
+        {"agent-path", 0, NULL, "print the path of the agent, for -agentpath:", take_flag,
+         &of_agent},
+        {"malloc-path", 0, NULL,
+         "print the path of the recorder of native programs, for LD_PRELOAD", take_flag,
+         &of_malloc}};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
     if (!arguments_read(&arguments, argc, argv, 0, 0))
         return arguments.status;
+    if (as_json + of_agent + of_malloc > 1)
+        return arguments_fault(&arguments,
+                               "--json, --agent-path and --malloc-path exclude each other");
+    if (of_agent)
+        return verb_version_print_path("libtracer.so", "../agent", "STEPTRACE_AGENT");
+    if (of_malloc)
+        return verb_version_print_path("libmalloctracer.so", "../malloc-recorder",
+                                       "STEPTRACE_MALLOC_LIBRARY");
     if (as_json)
         verb_version_print_json();
     else

@@ -124,6 +124,12 @@ enum step_status attach_load(const struct jvm_process *process, const char *path
 enum step_status attach_ask(const struct jvm_process *process, const char *command, char *answer,
                             size_t size, struct step_error *error);
 
+struct recording_options;
+/* Asks the JVM for the number of its classes, and prints it with estimates of pauses and memory for
+ * a recording with these options.  Loads no agent and changes nothing.  Reports errors. */
+enum step_status attach_forecast(const struct jvm_process *process,
+                                 const struct recording_options *options);
+
 /*
  * The directory through which a JVM in another mount namespace (a container) receives the agent and
  * returns its trace.  The directory is in the JVM's /tmp and belongs to the JVM's user, whose

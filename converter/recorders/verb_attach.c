@@ -39,6 +39,7 @@ static const struct verb_help help = {
     "attach", "[-d TIME] [-o FILE] [OPTION]... PID",
     "Records a JVM that is already running: for some time (-d), until interrupted\n"
     "(--wait), or, without either, until the JVM ends or `steptrace attach --stop PID`.\n"
+    "--snapshot adds all references of the heap to a trace that is being recorded.\n"
     "--sampled records a sample of the objects, at a small cost.\n"
     "Root can attach to a JVM of another user. For a JVM in a container, the agent is\n"
     "copied into its /tmp and the trace is fetched from there.\n"
@@ -51,6 +52,7 @@ struct attachment {
     uint64_t duration_ns;
     bool wait;
     bool stop;
+    bool snapshot;
     bool dry_run;
     bool status;
     bool sampled;
@@ -296,6 +298,17 @@ static enum step_status stop(struct attachment *attachment)
     return is_foreign ? foreign_trace_lacks(process, path, path) : lacks_of(name);
 }
 
+/* --snapshot: a command to the agent that records already. */
+static enum step_status verb_attach_snapshot(const struct attachment *attachment)
+{
+    char agent[PATH_MAX];
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    if (!agent_of(&attachment->process, attachment->agent, agent))
+        return STEP_STATUS_IO;
+    enum step_status status = attach_load(&attachment->process, agent, "snapshot", &error);
+    return status == STEP_STATUS_OK ? status : report_error(&error);
+}
+
 static enum step_status verb_attach_record(struct attachment *attachment)
 {
     struct timespec begun;
@@ -326,75 +339,6 @@ static enum step_status verb_attach_record(struct attachment *attachment)
         return status;
     return attachment->report ? verb_attach_report(attachment, &begun)
                               : report_lacks(attachment, &begun);
-}
-
-/* ---- --dry-run ---- */
-
-#define TEXT_MOST ((size_t) 1 << 16)
-#define GENTLE_CLASSES 2000u /* as OPTION_GENTLE_CLASSES of the agent */
-
-/* The least and the most that was measured, for each class. */
-struct range {
-    double least, most;
-};
-static const struct range pause_gentle_us = {3, 10}, pause_once_us = {12, 30},
-                          class_bytes = {8 * 1024, 20 * 1024};
-
-/* The line is `Total Usage - 7 loaders, 3560 classes (547 shared):`. */
-static bool count_classes(const char *text, uint64_t *classes)
-{
-    static const char total[] = "Total Usage ", loaders[] = " loaders, ";
-    const char *line = strstr(text, total);
-    const char *at = line != NULL ? strstr(line, loaders) : NULL;
-    char *end = NULL;
-    if (at == NULL || memchr(line, '\n', (size_t) (at - line)) != NULL)
-        return false;
-    at += sizeof loaders - 1;
-    *classes = strtoull(at, &end, 10);
-    return end != at && strncmp(end, " classes", 8) == 0;
-}
-
-static void print_forecast(uint64_t classes, const struct recording_options *options)
-{
-    double count = (double) classes;
-    bool gentle = recording_has_pair(options, "gentle=yes") ||
-                  (classes > GENTLE_CLASSES && !recording_has_pair(options, "gentle=no"));
-    const struct range *pause = gentle ? &pause_gentle_us : &pause_once_us;
-    printf("classes   %" PRIu64 " loaded; %s\n", classes,
-           gentle ? "changed in slices (gentle)" : "changed at once (gentle=no)");
-    printf("pauses    %s, the longest %.0f to %.0f ms, at the start and at the end\n",
-           gentle ? "up to 17" : "two or three", count * pause->least / 1e3,
-           count * pause->most / 1e3);
-    printf("          %s\n",
-           gentle && !recording_has_pair(options, "existing=yes")
-               ? "no full collection; objects that exist already are left out"
-           : recording_has_pair(options, "existing=no")
-               ? "objects that exist already are left out"
-               : "besides a full collection and a walk of the heap, which are not estimated");
-    printf(
-        "memory    %.0f to %.0f MiB in the JVM for changed classes, the buffers (buffer=, 64m),\n"
-        "          and some 25 bytes for each object that lives or is not collected yet\n",
-        count * class_bytes.least / 1048576, count * class_bytes.most / 1048576);
-    printf("Estimates, measured with JDK 17 and 25 and 3,900 classes on an idle machine.\n"
-           "Nothing was changed: no agent was loaded, no trace begun.\n");
-}
-
-/* Asks the JVM for the number of its classes, and prints this and the estimates that follow.  Loads
- * no agent and changes nothing. */
-static enum step_status forecast(const struct attachment *attachment)
-{
-    struct step_error error = {.offset = STEP_NO_OFFSET};
-    static char text[TEXT_MOST];
-    uint64_t classes = 0;
-    enum step_status status =
-        attach_ask(&attachment->process, "VM.metaspace", text, sizeof text, &error);
-    if (status == STEP_STATUS_OK && !count_classes(text, &classes))
-        status = step_error_set(&error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET,
-                                "the JVM does not say how many classes it has loaded");
-    if (status != STEP_STATUS_OK)
-        return report_error(&error);
-    print_forecast(classes, &attachment->options);
-    return fflush(stdout) == 0 ? STEP_STATUS_OK : STEP_STATUS_IO;
 }
 
 /* ---- status ---- */
@@ -456,9 +400,11 @@ static enum step_status attach_to(struct attachment *attachment, pid_t pid,
         return STEP_STATUS_IO;
     }
     if (attachment->dry_run)
-        return forecast(attachment);
+        return attach_forecast(&attachment->process, &attachment->options);
     if (attachment->stop)
         return stop(attachment);
+    if (attachment->snapshot)
+        return verb_attach_snapshot(attachment);
     if (attachment->process.is_elsewhere && !waits)
         return arguments_fault(arguments,
                                "process %ld has a file system of its own (a container): give -d "
@@ -483,6 +429,12 @@ static enum step_status verb_attach_run(struct attachment *attachment,
     bool waits = attachment->duration_ns != 0 || attachment->wait;
     if (!take_count(&pid, arguments->operands[0], &fault) || pid == 0 || pid > INT_MAX)
         return arguments_fault(arguments, "'%s' is not a process id", arguments->operands[0]);
+    if (attachment->snapshot &&
+        (waits || attachment->stop || attachment->status || attachment->dry_run ||
+         attachment->sampled || attachment->report || attachment->window_ns != 0))
+        return arguments_fault(arguments,
+                               "--snapshot excludes -d, --wait, --stop, --status, --dry-run, "
+                               "--sampled, --report and --window");
     if (attachment->status)
         return print_status(arguments->operands[0]);
     if (attachment->report && !waits)
@@ -543,6 +495,8 @@ enum step_status verb_attach(int argc, char **argv)
         {"wait", 0, NULL, "record until interrupted, or until the JVM ends", take_flag,
          &attachment.wait},
         {"stop", 0, NULL, "end the trace of this JVM", take_flag, &attachment.stop},
+        {"snapshot", 0, NULL, "add a snapshot of all references to the trace of this JVM",
+         take_flag, &attachment.snapshot},
         {"status", 0, NULL, "print what this JVM records", take_flag, &attachment.status},
         {"sampled", 0, NULL, "record a sample of the objects (engine=sampled), 1,000 a second",
          take_flag, &attachment.sampled},

@@ -57,7 +57,7 @@ public final class StepTraceProfiler implements ExternalProfiler {
     @Override
     public Collection<String> addJVMOptions(BenchmarkParams params) {
         trace = directory + "/" + params.getBenchmark() + "-" + ++forks + ".step";
-        return Collections.singletonList("-agentpath:" + run("agent-path") + "=file=" + trace
+        return Collections.singletonList("-agentpath:" + run("version", "--agent-path") + "=file=" + trace
             + ",events=all,method=count,stack=256,include=" + String.join("+", classes(params.getBenchmark())));
     }
 

@@ -175,7 +175,7 @@ def ended_jvm(directory):
         while not any(objects_in(str(trace)) > 5 for trace in place.glob('steptrace-*/run.step')):
             require(time.monotonic() < end, 'the trace in the container does not begin')
             time.sleep(.1)
-        steptrace('snapshot', pid)
+        steptrace('attach', '--snapshot', pid)
         subprocess.run([STEPTRACE, 'attach', '-d', '1ms', '-o', 'second.step', pid], check=False, capture_output=True,
                        env=dict(os.environ, STEPTRACE_AGENT=AGENT))
         require(len(list(place.glob('steptrace-*/run.step'))) == 1, 'a second attach took the first one\'s trace away')
@@ -246,7 +246,7 @@ def reasons(pid):
     steptrace('attach', '-O', 'stak=4', pid, code=1, says="option 'stak' is unknown; did you mean 'stack'?")
     steptrace('attach', '-o', 'none/a.step', pid, code=1, says='none/: No such file or directory')
     steptrace('attach', '--stop', pid, code=1, says='no trace is being recorded')
-    steptrace('snapshot', pid, code=1, says='is being recorded')
+    steptrace('attach', '--snapshot', pid, code=1, says='is being recorded')
     steptrace('attach', '-o', 'first.step', pid)
     steptrace('attach', '-o', 'other.step', pid, code=1, says=f'recorded already, to {os.getcwd()}/first.step')
     steptrace('attach', '--stop', pid)

@@ -32,7 +32,7 @@ CALLS = {  # IN: the trace, OUT: a file to write
     'replay': 'IN',
     'recover': 'IN -o OUT.step',
 }
-OTHERS = {'record', 'attach', 'snapshot', 'record-malloc', 'mcp', 'agent-path', 'help', 'version',  # read no trace
+OTHERS = {'record', 'attach', 'record-malloc', 'mcp', 'help', 'version',  # read no trace
           'layout',  # needs a trace of layouts: cases/layout.sh
           'escape'}  # needs one of bytecode indexes: cases/escape.sh
 INPUTS = {  # exit status by input; of those in EXCEPTIONS, another
@@ -129,6 +129,8 @@ def main():
             if verb not in CALLS and verb != 'help':
                 expect(0, f'{verb} --help', [steptrace, verb, '--help'])
         expect(2, 'unknown command', [steptrace, 'no-such-verb'])
+        for former in ('agent-path', 'snapshot'):
+            expect(2, f'former command {former}', [steptrace, former, '1'])
         expect(2, 'no command', [steptrace], needs_message=False)
         for verb in ('stats', 'heap', 'dump'):
             expect(0, f'{verb}, a pattern without a match', [*words_of(verb, 'whole.step'), '--class=no.such.Name'])

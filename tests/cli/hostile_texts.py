@@ -21,9 +21,9 @@ TRACES = ["traces/shop-1.step", "traces/layouts.step", "sampled-leak.bin", "samp
           "strategies.bin", "listed.bin", "../../golden/versions/step-1-heap.step"]
 FORMS = ["", "--json", "--csv"]
 NOT_HERE = {
-    "record": "reads no trace", "record-malloc": "reads no trace", "snapshot": "reads no trace",
+    "record": "reads no trace", "record-malloc": "reads no trace",
     "attach": "texts of a process: attach_hostile.py", "mcp": "runs the other verbs: mcp.py",
-    "help": "reads no trace", "version": "reads no trace", "agent-path": "reads no trace",
+    "help": "reads no trace", "version": "reads no trace",
 }
 QUERIES = [f"select * from {table} limit 50" for table in
            ("classes", "methods", "threads", "frames", "sites", "objects", "calls", "properties", "phases", "events")]

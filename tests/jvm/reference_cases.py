@@ -270,13 +270,13 @@ def end_collected(session):
 
 
 def snapshots(session):
-    """One each on command, by the verb, and at the end."""
+    """One each on command, by the option, and at the end."""
     process = session.start(session.java("Attached", "-XX:+EnableDynamicAgentLoading",
                                          "file=run.step,snapshot=end+every:1s"))
     try:
         expect_line(process, "attach")
-        session.step("snapshot", "x", codes=(2,))
-        session.step("snapshot", f"--agent={session.tracer}", str(process.pid))
+        session.step("attach", "--snapshot", "x", codes=(2,))
+        session.step("attach", "--snapshot", f"--agent={session.tracer}", str(process.pid))
         for _ in range(3):
             answer(process)
         finish(process)

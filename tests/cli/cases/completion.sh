@@ -23,7 +23,7 @@ complete_line steptrace check tr
 complete_line steptrace convert --output = tr
 complete_line steptrace convert --to = tr
 complete_line steptrace convert -o tr
-complete_line steptrace help agent
+complete_line steptrace help esc
 complete_line steptrace heap --by ''
 complete_line steptrace compare --by = m
 complete_line steptrace heap --at = ''

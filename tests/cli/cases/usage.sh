@@ -32,3 +32,17 @@ steptrace heap --retained --site 'Shop.**' a.step
 echo $?
 steptrace heap --retained --csv a.step
 echo $?
+steptrace agent-path --malloc
+echo $?
+steptrace help snapshot
+echo $?
+steptrace help --manual
+echo $?
+steptrace attach --snapshot --stop 1
+echo $?
+steptrace version --json --agent-path
+echo $?
+STEPTRACE_AGENT=none steptrace version --agent-path
+echo $?
+STEPTRACE_AGENT=$data/closed.txt steptrace version --agent-path | sed 's|.*/||'
+STEPTRACE_MALLOC_LIBRARY=$data/closed.txt steptrace version --malloc-path | sed 's|.*/||'

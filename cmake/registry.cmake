@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a folder adds to `steptrace` by one line in its CMakeLists.txt: commands, what analyses offer
-# to the commands of the heart, formats and tables.  A folder that is not built adds nothing.
+# What a folder adds to `steptrace` by one line in its CMakeLists.txt: commands, what analyses
+# offer to the commands of the heart, formats and tables.  A folder that is not built adds
+# nothing.
 
-# steptrace_verb(NAME GROUP PLACE [MEMORY] SUMMARY): the command NAME, whose function is verb_NAME.
+# steptrace_verb(NAME GROUP PLACE [MEMORY] SUMMARY): the command NAME, whose function is
+# verb_NAME.
 #   GROUP    of the help: RECORD, LOOK, COMPARE, CONVERT, STUDY or OTHER (converter/cli/verb.h)
 #   PLACE    three digits: its place in the group, the most used first
 #   MEMORY   what it keeps grows with the trace: --memory limits it
@@ -16,8 +18,8 @@ function(steptrace_verb name group place)
     set(memory true)
   endif()
   steptrace_registers()
-  set_property(GLOBAL APPEND PROPERTY STEPTRACE_VERBS
-    "${number}|${place}|${function}|{\"${name}\", \"${VERB_UNPARSED_ARGUMENTS}\", verb_${function}, ${memory}, VERBS_${group}},")
+  set(row "{\"${name}\", \"${VERB_UNPARSED_ARGUMENTS}\", verb_${function}, ${memory}, VERBS_${group}},")
+  set_property(GLOBAL APPEND PROPERTY STEPTRACE_VERBS "${number}|${place}|${function}|${row}")
 endfunction()
 set(STEPTRACE_VERB_GROUPS RECORD LOOK COMPARE CONVERT STUDY OTHER)
 
@@ -35,17 +37,18 @@ function(steptrace_verbs_of folder variable)
   set(${variable} ${verbs} PARENT_SCOPE)
 endfunction()
 
-# steptrace_offer(KIND OBJECT): what a command of the heart uses where there is one; KIND is a row of
-# STEPTRACE_OFFERS, OBJECT a constant `struct KIND`.
+# steptrace_offer(KIND OBJECT): what a command of the heart uses where there is one; KIND is a
+# row of STEPTRACE_OFFERS, OBJECT a constant `struct KIND`.
 function(steptrace_offer kind object)
   steptrace_registers()
   set_property(GLOBAL PROPERTY STEPTRACE_OFFER_${kind} ${object})
 endfunction()
 # The kinds, each with the header that has its structure.
-set(STEPTRACE_OFFERS page_maker:converter/recorders/recording.h findings_maker:converter/statistics/findings_maker.h)
+set(STEPTRACE_OFFERS page_maker:converter/recorders/recording.h
+  findings_maker:converter/statistics/findings_maker.h)
 
-# steptrace_formats(LAYER NAME...): more formats, at the end of the list of formats; format_NAME is
-# defined in LAYER.  steptrace_tables(LAYER NAME...): more tables of Java traces, NAME_table.
+# steptrace_formats(LAYER NAME...): more formats, at the end of the list of formats; format_NAME
+# is defined in LAYER.  steptrace_tables(LAYER NAME...): more tables of Java traces, NAME_table.
 function(steptrace_formats layer)
   set_property(GLOBAL APPEND PROPERTY STEPTRACE_MORE_FORMATS ${ARGN})
   set_property(GLOBAL APPEND PROPERTY STEPTRACE_MORE_FORMATS_LAYERS ${layer})
@@ -55,8 +58,8 @@ function(steptrace_tables layer)
   set_property(GLOBAL APPEND PROPERTY STEPTRACE_MORE_TABLES_LAYERS ${layer})
 endfunction()
 
-# A header that defines MACRO(X) as X of each of the property's values; LAYER, which includes it, is
-# linked with those that have them.
+# A header that defines MACRO(X) as X of each of the property's values; LAYER, which includes it,
+# is linked with those that have them.
 function(steptrace_list_header layer path macro)
   get_property(values GLOBAL PROPERTY STEPTRACE_${macro})
   get_property(layers GLOBAL PROPERTY STEPTRACE_${macro}_LAYERS)
@@ -76,8 +79,8 @@ function(steptrace_registers)
   set_property(GLOBAL APPEND PROPERTY STEPTRACE_REGISTERED_LAYERS ${layer})
 endfunction()
 
-# After the last folder: writes what was registered.  Adds the library steptrace_registry, the table
-# of commands, which brings the layers that have them.
+# After the last folder: writes what was registered.  Adds the library steptrace_registry, the
+# table of commands, which brings the layers that have them.
 function(steptrace_write_registry)
   steptrace_list_header(converter_formats converter/formats/more_formats.h MORE_FORMATS)
   steptrace_list_header(analyses_tables analyses/tables/more_tables.h MORE_TABLES)

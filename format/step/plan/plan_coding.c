@@ -4,8 +4,8 @@
  *
  * Of rules of one kind the last that is read holds (paper, Appendix A and B). The order is: the
  * attributes of the declaring record, the field's own, what a constant or default record imposes on
- * its parts, and the modifiers of fields that contain the value (`~outer.inner`). So whoever uses a
- * record may change the encoding of its parts for that use.
+ * its parts, and the modifiers of fields that contain the value (`~outer.inner`), the outermost
+ * first. So whoever uses a record may change the encoding of its parts for that use.
  */
 #include <stdio.h>
 #include <string.h>
@@ -115,7 +115,9 @@ static void settle_general(const struct step_plan_scope *scope,
 }
 
 /* The modifiers of the outermost field are read first.  Where two levels give the same rule, that
- * of the inner one holds. */
+ * of the inner one holds, although the paper would have it the other way round: a file does not
+ * say which field `given` names, or whether `type=variable` holds, so with another order readers
+ * would read other values from the files that exist. */
 static void read_outer_coding(const struct step_plan_scope *scope, const char *path,
                               struct step_field_coding *field_coding)
 {

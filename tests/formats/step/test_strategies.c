@@ -201,6 +201,24 @@ static void test_resolution(void)
     }
 }
 
+/* Of modifiers at several levels the innermost holds.  Files depend on it: readers take it from the
+ * definition, too. */
+static void test_levels(void)
+{
+    static const char text[] = "record Outer { Mid b; ~b.a.v <encoding:\"resolution=1000000\">; }"
+                               "record Mid { Inner a; ~a.v <encoding:\"resolution=1000\">; }"
+                               "record Inner { int v <encoding:\"resolution=10,unsigned\">; }";
+    for (size_t i = 0; i < RECORDS; i++)
+        written[i] = UINT64_C(5000000000) + i * 12345;
+    for (size_t f = 0; f < FORMS; f++) {
+        struct step_buffer file = {0};
+        struct step_reader *reader = write_slots(text, &forms[f], written, RECORDS, &file);
+        compare(reader, RECORDS, is_rounded);
+        step_reader_destroy(reader);
+        step_buffer_reset(&file);
+    }
+}
+
 /* The size of a field is that of what is stored. */
 static void test_resolution_size(void)
 {
@@ -442,6 +460,7 @@ void add_suite(void)
     CU_add_test(suite, "live", test_live);
     CU_add_test(suite, "live codes", test_live_codes);
     CU_add_test(suite, "resolution", test_resolution);
+    CU_add_test(suite, "modifiers at several levels", test_levels);
     CU_add_test(suite, "resolution and size", test_resolution_size);
     CU_add_test(suite, "scale", test_scale);
     CU_add_test(suite, "string identifiers", test_string_identifiers);

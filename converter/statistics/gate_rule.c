@@ -266,6 +266,28 @@ bool gate_rule_names(const struct gate_rule *rule, const struct measures *measur
     }
 }
 
+bool gate_rule_is_known(const struct gate_rule *rule, const struct measures *measures)
+{
+    enum measure_axis axis = rule->axis == AXIS_SITE ? AXIS_METHOD : rule->axis;
+    const struct name_index *known = &measures->known[axis];
+    for (uint32_t i = 1; i <= known->count; i++) {
+        struct step_bytes text = known->entries[i].text;
+        if (axis == AXIS_CLASS    ? trace_class_matches(rule->pattern, text)
+            : axis == AXIS_THREAD ? gate_rule_thread_matches(rule->pattern, text)
+                                  : frame_matches(rule->pattern, text))
+            return true;
+    }
+    return false;
+}
+
+bool gate_rule_is_of_absence(const struct gate_rule *rule)
+{
+    return !rule->is_change &&
+           (((rule->operator== GATE_GREATER || rule->operator== GATE_NOT_EQUAL) &&
+             rule->limit == 0) ||
+            (rule->operator== GATE_GREATER_OR_EQUAL && rule->limit == 1));
+}
+
 #define RULES_MOST ((size_t) 1000)
 
 static char fault_text[1024];

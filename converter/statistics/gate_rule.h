@@ -37,6 +37,11 @@ bool gate_rule_holds(const struct gate_rule *rule, double value, double limit);
 /* Returns true if a row's name matches the rule's pattern. */
 bool gate_rule_names(const struct gate_rule *rule, const struct measures *measures, uint32_t row);
 
+/* Returns true if the rule's pattern matches a name that the traces have, with a row or without. */
+bool gate_rule_is_known(const struct gate_rule *rule, const struct measures *measures);
+/* Returns true if the rule says that there is to be nothing: `> 0`, `!= 0`, `>= 1`. */
+bool gate_rule_is_of_absence(const struct gate_rule *rule);
+
 /* Options of a gate, and the evaluation of its rules. */
 struct gates {
     struct gate_rule *rules;

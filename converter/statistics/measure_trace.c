@@ -2,6 +2,8 @@
 /* Adds up the results of a heap tracker and of the call statistics under stable names. */
 #include "converter/statistics/measure_trace.h"
 
+#include "converter/trace/unmatched.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -312,6 +314,48 @@ static void note_run(struct folding *folding, const struct event_source *source,
     all[SUM_DURATION_NS] = measure->last_ns - measure->first_ns;
 }
 
+static bool note_name(struct measures *measures, enum measure_axis axis, struct step_bytes text)
+{
+    bool is_new;
+    return name_index_put(&measures->known[axis], 0, text, &is_new) != 0;
+}
+
+/* With its name, and with the one that a row would have. */
+static bool note_thread(struct measures *measures, const struct trace_names *names, uint32_t id)
+{
+    char text[LASTING_NAME_MOST];
+    struct step_bytes name = trace_thread_of(names, id)->name;
+    size_t length = lasting_thread_name(name, text, sizeof text);
+    return note_name(measures, AXIS_THREAD, name) &&
+           note_name(measures, AXIS_THREAD, (struct step_bytes){(const uint8_t *) text, length});
+}
+
+/* Rules may name what has no rows: a class without objects, a method without calls. */
+static bool note_names(struct measures *measures, const struct event_source *source)
+{
+    const struct trace_names *names = &source->names;
+    char text[2 * LASTING_NAME_MOST];
+    bool ok = true;
+    for (uint32_t id = 0; ok && id_table_next(&names->classes, &id); id++)
+        ok = !trace_class_of(names, id)->known ||
+             note_name(measures, AXIS_CLASS, trace_class_of(names, id)->name);
+    for (uint32_t id = 0; ok && id_table_next(&names->threads, &id); id++)
+        ok = !trace_thread_of(names, id)->known || note_thread(measures, names, id);
+    for (uint32_t id = 0; ok && id_table_next(&names->methods, &id); id++) {
+        const struct trace_method *method = trace_method_of(names, id);
+        struct step_bytes class = trace_class_of(names, method->class_id)->name;
+        int length =
+            snprintf(text, sizeof text, "%.*s.%.*s", (int) class.length, (const char *) class.data,
+                     (int) method->name.length, (const char *) method->name.data);
+        if (method->known && length > 0 && (size_t) length < sizeof text)
+            ok = note_name(measures, AXIS_METHOD,
+                           (struct step_bytes){(const uint8_t *) text, (size_t) length});
+    }
+    measures->is_unmatched = (measures->run_count == 0 || measures->is_unmatched) &&
+                             !selection_is_matched(names, &source->filter.selected);
+    return ok;
+}
+
 enum step_status trace_measure_finish(struct trace_measure *measure, struct measures *measures,
                                       struct input *input, const char *path, enum measure_side side,
                                       struct step_error *error)
@@ -328,7 +372,8 @@ enum step_status trace_measure_finish(struct trace_measure *measure, struct meas
     folding.sites = measure_sites(measures, &measure->heap.sites);
     bool ok = folding.sites != NULL &&
               (measure->snapshots[END].samples == NULL || measures_expect_estimates(measures)) &&
-              fold_snapshot(&folding, END) && fold_snapshot(&folding, PEAK) && fold_calls(&folding);
+              fold_snapshot(&folding, END) && fold_snapshot(&folding, PEAK) &&
+              fold_calls(&folding) && note_names(measures, input->source);
     if (ok) {
         note_run(&folding, input->source, path, side);
         measures->run_count++;

@@ -118,6 +118,7 @@ void measures_reset(struct measures *measures)
 {
     for (unsigned i = 0; i < AXIS_COUNT; i++) {
         name_index_reset(&measures->tables[i].index);
+        name_index_reset(&measures->known[i]);
         free(measures->tables[i].sums);
         free(measures->tables[i].variances);
     }

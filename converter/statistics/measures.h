@@ -117,6 +117,10 @@ struct measures {
     struct measure_run *runs;
     size_t run_count;
     size_t run_capacity;
+    /* Names of the traces of `stats` and `compare`, whether they have rows or not: classes, threads
+     * and methods */
+    struct name_index known[AXIS_COUNT];
+    bool is_unmatched;    /* some pattern of the selection matches nothing, in any run */
     bool exact_names;     /* use names unchanged */
     bool with_lines;      /* frames are distinguished by line */
     bool has_estimates;   /* some runs are sampled */

@@ -301,3 +301,25 @@ void report_unmatched(const char *path, const struct trace_names *names,
         if (is_simple(classes->items[i]))
             report_ambiguous(path, names, classes->items[i]);
 }
+
+/* Returns whether all patterns that select are in the mask of those that match. */
+static bool is_each_matched(const struct selected_globs *globs, uint32_t matched)
+{
+    for (unsigned i = 0; i < globs->count; i++)
+        if (globs->items[i][0] != '!' && (matched >> i & 1) == 0)
+            return false;
+    return true;
+}
+
+bool selection_is_matched(const struct trace_names *names, const struct event_selection *selected)
+{
+    const struct selected_globs *classes = &selected->classes, *threads = &selected->threads;
+    const struct selected_globs *sites = &selected->sites, *methods = &selected->methods;
+    const struct selected_globs *phases = &selected->phases;
+    return is_each_matched(classes, classes_mask(names, classes)) &&
+           (count_of(&names->threads) == 0 ||
+            is_each_matched(threads, threads_mask(names, threads))) &&
+           (selected->marks_phases || is_each_matched(phases, phases_mask(names, phases))) &&
+           is_each_matched(sites, places_mask(names, sites)) &&
+           is_each_matched(methods, places_mask(names, methods));
+}

@@ -11,6 +11,8 @@
  * become known with the events that use them.  `is_empty`: no event was selected. */
 void report_unmatched(const char *path, const struct trace_names *names,
                       const struct event_selection *selected, bool is_empty);
+/* Returns false if a pattern that selects (none with `!`) matches no name. */
+bool selection_is_matched(const struct trace_names *names, const struct event_selection *selected);
 /* Writes "; did you mean NAME?" for the most similar class, or an empty string. */
 void nearest_class(const char *glob, const struct step_bytes *classes, size_t count, char *text,
                    size_t room);

@@ -68,3 +68,16 @@ for rule in 'allocated > +5%' 'allocated_objects > +5%'; do
     echo $?
     grep "'$rule'" told
 done
+echo "-- a name that is nowhere: not judged, but for rules that ask for absence, and those that hold for 0"
+named() { steptrace "$@" -q --junit names.xml; echo "$?: $(grep -c '<error' names.xml) of $(grep -c '<testcase' names.xml)"; }
+named stats $one --class=No.Such --fail-if 'allocated > 1m'
+named stats $one --class=No.Such --fail-if 'allocated > 0'
+named stats $one --class='!No.Such' --fail-if 'allocated > 1m'
+named stats $one --class=No.Such --class=Shop --fail-if 'allocated > 1m'
+for rule in 'class:No.Such allocated > 1m' 'any class:No.Such allocated > 1m' 'site:No.such allocated > 1k' 'thread:no allocated > 1m' \
+    'class:No.Such allocated != 0' 'class:No.Such allocated_objects >= 1' 'class:No.Such allocated < 1' 'class:Shop allocated > 1m' 'class:[B allocated > 1m'; do
+    named stats $one --fail-if "$rule"
+done
+named stats $data/traces/open_calls.step --fail-if 'method:No.such calls > 5' --fail-if 'class:shop.Main allocated > 1m'
+named compare $one $two --fail-if 'class:No.Such allocated > +5%'
+named compare $one $two --class=No.Such --fail-if 'allocated > +5%'

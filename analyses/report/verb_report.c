@@ -148,10 +148,10 @@ static enum step_status verb_report_run(struct report_request *request, const ch
         return status;
     if (event_source_sample_interval(input.source) != 0 && !request->has_moment)
         request->moment.kind = HEAP_AT_END;
-    status = report_model_init(&model, input.source, &request->moment,
-                               event_selection_is_all(&request->selected))
-                 ? verb_report_make_page(request, path, &input, &model)
-                 : report_no_memory();
+    bool ok = report_model_init(&model, input.source, &request->moment,
+                                event_selection_is_all(&request->selected));
+    model.statistics.from_ns = request->selected.from_ns;
+    status = ok ? verb_report_make_page(request, path, &input, &model) : report_no_memory();
     report_model_reset(&model);
     request->is_written = status == STEP_STATUS_OK;
     if (status == STEP_STATUS_OK)

@@ -57,7 +57,9 @@ struct watch_rates watch_view_rates(const struct watch_view *view)
         memset(&before, 0, sizeof before);
         rates.seconds = (double) feed->tail.last_ns / 1e9;
     }
-    if (rates.seconds <= 0)
+    bool has_no_clock =
+        feed->tail.state != WATCH_RUNNING && feed->tail.decoder.java.unit == TIME_STEPS;
+    if (rates.seconds <= 0 || has_no_clock)
         return (struct watch_rates){.seconds = 0};
     rates.bytes = ((double) now.bytes - (double) before.bytes) / rates.seconds;
     rates.objects = ((double) now.objects - (double) before.objects) / rates.seconds;

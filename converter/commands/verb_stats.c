@@ -131,6 +131,7 @@ static enum step_status verb_stats_add_up(const struct stats_options *options, c
     statistics->lacks_existing =
         trace_lacks_existing(event_source_property(input->source, "existing").unshown);
     statistics->unit = event_source_time_unit(input->source);
+    statistics->from_ns = options->selected.from_ns;
     statistics->deaths.are_of_program = input->source->content == TRACE_OF_ALLOCATIONS;
     pass->is_measured = options->gates.count > 0;
     bool has_findings = takes_findings(options) && event_source_sample_interval(input->source) == 0;

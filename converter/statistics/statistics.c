@@ -115,6 +115,8 @@ static bool stats_put_free(struct statistics *statistics, const struct trace_eve
     uint64_t lifetime;
     if (class == NULL)
         return false;
+    if ((event->flags & TRACE_BORN_KNOWN) != 0 && event->born_ns < statistics->from_ns)
+        return true; /* as its allocation, which the selection leaves out */
     death_dates_put(&statistics->deaths, event);
     class->objects.freed_objects++;
     class->objects.freed_bytes += event->size;

@@ -223,6 +223,8 @@ def no_times(session):
             not any("exclusive_ns" in method for method in stats["methods"]),
             "stats --json tells nanoseconds")
     require(re.search(rb" steps?, ", session.step("heap", "run.step")), "heap tells nanoseconds")
+    require("a_second" not in json.loads(session.step("watch", "--once", "--json", "run.step")) and
+            b"a second: -" in session.step("watch", "--once", "run.step"), "watch has rates of steps")
     compared = session.step("compare", "run.step", "run.step")
     require(b"allocated" in compared and b"duration" not in compared and b" ns " not in compared,
             "compare tells nanoseconds")

@@ -5,7 +5,7 @@ echo "-- a trace that has ended"
 steptrace watch --once --top 3 $shop
 steptrace watch --once --top 2 --by site --sort allocated --class '[B' $shop | tail -n 3
 echo "-- the sums of stats"
-for part in '' '--class=java.lang.**' '--site=Shop.order' '--thread=main' '--size=>=100' '--time=..320ms' '--class=none'; do
+for part in '' '--class=java.lang.**' '--site=Shop.order' '--thread=main' '--size=>=100' '--time=..320ms' '--time=250ms..320ms' '--class=none'; do
     steptrace watch --json --top 1 $part $shop >watch.json
     "$data/../validate.py" "$data/../../../docs/schemas/watch.schema.json" <watch.json
     steptrace stats --json --top 1 $part $shop >stats.json

@@ -143,7 +143,7 @@ static enum step_status recover(const char *path, const char *live_path, const c
         return leave_both(reader, path, live_path);
     if (in_place && step_reader_is_whole(reader) && step_reader_damage_count(reader) == 0 &&
         step_reader_property(reader, STEP_LIVE_REST) == NULL)
-        report_line("%s: the trace is complete: nothing to repair", path);
+        report_line("%s: the file is whole: nothing to repair", path);
     else
         status = write_whole(reader, path, in_place ? path : output);
     if (status == STEP_STATUS_OK && in_place && !output_file_remove(live_path) && errno != ENOENT)

@@ -473,6 +473,15 @@ static bool take_sample(void *uint64_target, const char *value, const char **fau
     return taken;
 }
 
+static bool take_duration(void *uint64_target, const char *value, const char **fault)
+{
+    uint64_t *duration_ns = uint64_target;
+    if (!take_time(duration_ns, value, fault))
+        return false;
+    *fault = "a time above 0 is expected";
+    return *duration_ns > 0;
+}
+
 static bool take_window(void *uint64_target, const char *value, const char **fault)
 {
     uint64_t *window_ns = uint64_target;
@@ -490,7 +499,7 @@ enum step_status verb_attach(int argc, char **argv)
                                            .options = {",internals=safe"},
                                            .process = {.root = -1, .mount_namespace = -1}};
     const struct option_row rows[] = {
-        {"duration", 'd', "TIME", "record for this time, as 30s or 10min", take_time,
+        {"duration", 'd', "TIME", "record for this time, as 30s or 10min", take_duration,
          &attachment.duration_ns},
         {"wait", 0, NULL, "record until interrupted, or until the JVM ends", take_flag,
          &attachment.wait},

@@ -46,3 +46,5 @@ STEPTRACE_AGENT=none steptrace version --agent-path
 echo $?
 STEPTRACE_AGENT=$data/closed.txt steptrace version --agent-path | sed 's|.*/||'
 STEPTRACE_MALLOC_LIBRARY=$data/closed.txt steptrace version --malloc-path | sed 's|.*/||'
+steptrace attach -d 0 1
+echo $?

@@ -192,9 +192,11 @@ def own_page(page, title):
 
 
 def look_at(pid):
-    """Root reads the trace with the rights of the JVM's user."""
-    looks = (steptrace('attach', '--status', pid), steptrace('watch', '--once', pid))
-    require('engine' in looks[0].stdout and ' [B' in looks[1].stdout, f'{looks}')
+    """Root reads the trace with the rights of the JVM's user, as soon as there is an object in it."""
+    status, begun = steptrace('attach', '--status', pid), time.monotonic()
+    require('engine' in status.stdout, f'{status}')
+    while ' [B' not in (watched := steptrace('watch', '--once', pid)).stdout:
+        require(time.monotonic() - begun < 60, f'{watched}')
 
 
 def other_user(directory):
@@ -232,12 +234,14 @@ def ordinary_user(directory, identity, uid):
         attach_for(400, 'their-page.step', '-O', 'stack=4', '--report', pid, says='their-page.html')
         own_page('their-page.html', 'their-page.step')
         with subprocess.Popen([STEPTRACE, 'attach', '--wait', '-o', 'their-look.step', pid], env=dict(os.environ, STEPTRACE_AGENT=AGENT)) as waiting:
-            begun = time.monotonic()
-            while subprocess.run([STEPTRACE, 'attach', '--status', pid], capture_output=True, check=False).returncode != 0:
-                require(time.monotonic() - begun < 60, 'no trace was begun')
-                time.sleep(0.1)
-            look_at(pid)
-            waiting.send_signal(signal.SIGINT)
+            try:
+                begun = time.monotonic()
+                while subprocess.run([STEPTRACE, 'attach', '--status', pid], capture_output=True, check=False).returncode != 0:
+                    require(time.monotonic() - begun < 60, 'no trace was begun')
+                    time.sleep(0.1)
+                look_at(pid)
+            finally:
+                waiting.send_signal(signal.SIGINT)
         require(waiting.returncode == 0, f'--wait: {waiting.returncode}')
 
 

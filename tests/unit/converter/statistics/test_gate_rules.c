@@ -32,7 +32,7 @@ static void test_faults(void)
 {
     static const char *const rows[][2] = {
         {"", "column 1: what is measured is expected, as allocated or alive_at_end"},
-        {"alocated > 1", "column 1: 'alocated' is not measured; did you mean 'allocated'?"},
+        {"allocate_ > 1", "column 1: 'allocate_' is not measured; did you mean 'allocated'?"},
         {"allocated", "column 10: one of > >= < <= = != is expected"},
         {"allocated >", "column 12: a limit is expected"},
         {"allocated > 5%", "column 13: a percentage needs a sign: +5% or -5%"},

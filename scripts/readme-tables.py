@@ -29,11 +29,11 @@ def verbs(program):
 
 
 def formats(program):
-    """A row for the formats that differ in how they are packed only, or in what they are made of (hatf, hatf.gz, ...,
-    callgrind, callgrind-calls), and for neighbours that share a page."""
+    """A row for the formats that differ in their form only, or in what they are made of (hatf, hatf.zip, ..., callgrind,
+    callgrind-calls), and for neighbours that share a page."""
     rows = {}
     for line in output(program, "convert", "--help").partition("\noptions:")[0].splitlines():
-        found = re.match(r"  ([a-z][a-z.-]*)  +(?:(\.[a-z.-]+)  +)?(.*?)( \*)?$", line)
+        found = re.match(r"  ([a-z][a-z.-]*)  +(?:(\.[a-z.-]+)  +)?(.*?)( \*)?(?: \+)?$", line)
         if found:
             name, ending, text, read = found.groups()
             base = name.removesuffix("-calls").split(".")[0]

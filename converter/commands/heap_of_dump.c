@@ -183,7 +183,7 @@ static enum step_status heap_of_dump_write_all(struct heap_of_dump *import,
     struct step_packed_output *packed = NULL;
     struct heap_writer *writer = NULL;
     const struct heap_export heap = heap_export_of(job->settings);
-    enum step_status status = output_pack(&to, job->format->packing,
+    enum step_status status = output_pack(&to, trace_format_packing(job->format, job->output),
                                           format_settings_level(job->settings), &packed, error);
     if (status == STEP_STATUS_OK)
         status = heap_writer_create(job->format->heap_writer, &to, &heap, &import->infra.sites,

@@ -48,7 +48,9 @@ static const char *help_text(void)
     static const char *const heads[] = {
         [FORMAT_NEEDS_EVENTS] =
             "Converts a trace to another format, chosen by the ending of OUT or by --to=NAME.\n"
-            "Formats with a star can also be read:\n",
+            "Formats with a star can also be read; those with a plus are compressed if .gz or "
+            ".zst\n"
+            "follows the ending, as in run.hatf.zst:\n",
         [FORMAT_NEEDS_ALLOCATIONS] = "allocations and frees of any trace:\n",
         [FORMAT_NEEDS_HEAP] = "the heap at one moment of a trace, or heap dumps of other tools:\n",
         [FORMAT_NEEDS_GRAPH] = "",
@@ -122,18 +124,22 @@ static size_t add_format_rows(struct conversion *conversion, struct option_row *
 /* Rejects an option that belongs to other formats. */
 static enum step_status check_owner(const struct arguments *arguments, size_t row,
                                     const struct format_options *owner,
-                                    const struct trace_format *to)
+                                    const struct format_job *job)
 {
     char names[320];
     size_t used = 0;
-    if (owner == NULL || (arguments->given >> row & 1) == 0 || trace_format_has(to, owner))
+    const struct trace_format *to = job->format;
+    bool compresses = owner == &compression_options;
+    if (owner == NULL || (arguments->given >> row & 1) == 0 || trace_format_has(to, owner) ||
+        (compresses && trace_format_packing(to, job->output) != STEP_PACKING_NONE))
         return STEP_STATUS_OK;
     for (size_t i = 0; i < TRACE_FORMAT_COUNT && used < sizeof names; i++)
         if (trace_format_has(trace_formats[i], owner))
             used += (size_t) snprintf(names + used, sizeof names - used, "%s%s",
                                       used > 0 ? ", " : "", trace_formats[i]->name);
-    return arguments_fault(arguments, "--%s is an option of %s, not of %s",
-                           arguments->rows[row].name, names, to->name);
+    return arguments_fault(arguments, "--%s is an option of %s%s, not of %s",
+                           arguments->rows[row].name, names,
+                           compresses ? " and of what is compressed by its ending" : "", to->name);
 }
 
 /* Converts records of any definition unchanged, if the user asked for that or the format supports
@@ -233,7 +239,7 @@ static enum step_status verb_convert_parse(struct conversion *conversion,
         return arguments->status;
     enum step_status status = find_output_format(arguments, conversion);
     for (size_t i = FIRST; status == STEP_STATUS_OK && i < count; i++)
-        status = check_owner(arguments, i, owners[i], conversion->job.format);
+        status = check_owner(arguments, i, owners[i], &conversion->job);
     return status == STEP_STATUS_OK ? verb_convert_prepare(arguments, conversion) : status;
 }
 

@@ -328,6 +328,7 @@ const struct trace_format format_callgrind = {
     .name = "callgrind",
     .ending = ".callgrind",
     .help = "KCachegrind, callgrind_annotate",
+    .packs_by_ending = true,
     .needs = FORMAT_NEEDS_HEAP,
     .options = heap_format_options,
     .sink = &heap_sink_operations,
@@ -413,6 +414,7 @@ const struct trace_format format_callgrind_calls = {
     .name = "callgrind-calls",
     .ending = ".calls.callgrind",
     .help = "KCachegrind, callgrind_annotate",
+    .packs_by_ending = true,
     .needs = FORMAT_NEEDS_CALLS,
     .sink = &calls_operations,
 };

@@ -196,6 +196,7 @@ const struct trace_format format_chrome_trace = {
     .name = "chrome-trace",
     .ending = ".trace.json",
     .help = "Chrome trace events",
+    .packs_by_ending = true,
     .needs = FORMAT_NEEDS_CALLS,
     .follows_objects = true,
     .sink = &operations,

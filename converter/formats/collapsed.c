@@ -86,6 +86,7 @@ const struct trace_format format_collapsed = {
     .name = "collapsed",
     .ending = ".collapsed",
     .help = "stacks for flame graphs",
+    .packs_by_ending = true,
     .needs = FORMAT_NEEDS_HEAP,
     .options = heap_format_options,
     .sink = &heap_sink_operations,

@@ -187,6 +187,7 @@ const struct trace_format format_dhat = {
     .name = "dhat",
     .ending = ".dhat.json",
     .help = "for DHAT's viewer, with lifetimes",
+    .packs_by_ending = true,
     .needs = FORMAT_NEEDS_HEAP,
     .sink = &heap_sink_operations,
     .heap_writer = &dhat_writer,

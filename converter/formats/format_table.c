@@ -23,24 +23,37 @@ const struct trace_format *const trace_formats[TRACE_FORMAT_COUNT] = {TRACE_FORM
                                                                           MORE_FORMATS(ROW)};
 #undef ROW
 
-static const struct trace_format *trace_format_by_name(const char *name)
+/* Returns the length of a path or name without the ending of a compressor. */
+static size_t unpacked_length(const char *path, size_t length)
+{
+    enum step_packing packing = step_packing_by_ending(path);
+    return length - (packing == STEP_PACKING_GZIP   ? strlen(".gz")
+                     : packing == STEP_PACKING_ZSTD ? strlen(".zst")
+                                                    : 0);
+}
+
+static const struct trace_format *trace_format_by_name(const char *name, size_t length)
 {
     for (size_t i = 0; i < TRACE_FORMAT_COUNT; i++)
-        if (strcmp(trace_formats[i]->name, name) == 0)
+        if (strlen(trace_formats[i]->name) == length &&
+            memcmp(trace_formats[i]->name, name, length) == 0)
             return trace_formats[i];
     return NULL;
 }
 
-/* If one extension is a suffix of another, the longest match wins. */
+/* If one extension is a suffix of another, the longest match wins.  That of a format that
+ * compresses always (.pb.gz) has the compressor's ending in it. */
 const struct trace_format *trace_format_by_ending(const char *path)
 {
     const struct trace_format *format = NULL;
-    size_t length = strlen(path), longest = 0;
-    while (length > 1 && path[length - 1] == '/')
-        length--;
+    size_t whole = strlen(path), longest = 0;
+    while (whole > 1 && path[whole - 1] == '/')
+        whole--;
+    size_t unpacked = unpacked_length(path, whole);
     for (size_t i = 0; i < TRACE_FORMAT_COUNT; i++) {
         const char *ending = trace_formats[i]->ending;
         size_t ending_length = ending != NULL ? strlen(ending) : 0;
+        size_t length = trace_formats[i]->packs_by_ending ? unpacked : whole;
         if (ending_length > longest && length > ending_length &&
             strncasecmp(path + length - ending_length, ending, ending_length) == 0) {
             format = trace_formats[i];
@@ -48,6 +61,16 @@ const struct trace_format *trace_format_by_ending(const char *path)
         }
     }
     return format;
+}
+
+size_t trace_format_stem_length(const char *path)
+{
+    const struct trace_format *format = trace_format_by_ending(path);
+    size_t length = strlen(path);
+    if (format == NULL)
+        return length;
+    return (format->packs_by_ending ? unpacked_length(path, length) : length) -
+           strlen(format->ending);
 }
 
 /* The last match wins: a ZIP file with HATF's entry names is HATF. */
@@ -102,6 +125,14 @@ bool trace_format_streams(const struct trace_format *format, const struct standa
            (start->length < 4 || memcmp(start->start, "PK\3\4", 4) != 0);
 }
 
+/* Returns the format that a name like `hatf.gz` means, or NULL. */
+static const struct trace_format *packed_format(const char *name)
+{
+    size_t whole = strlen(name), length = unpacked_length(name, whole);
+    const struct trace_format *format = length < whole ? trace_format_by_name(name, length) : NULL;
+    return format != NULL && format->packs_by_ending ? format : NULL;
+}
+
 static const char *nearest_name(const char *typed)
 {
     const char *nearest = NULL;
@@ -114,13 +145,19 @@ static const char *nearest_name(const char *typed)
 
 bool take_input_format(void *format_target, const char *value, const char **fault)
 {
-    static char expected[120];
-    const struct trace_format *format = trace_format_by_name(value);
+    static char expected[160];
+    const struct trace_format *format = trace_format_by_name(value, strlen(value));
+    const struct trace_format *packed = packed_format(value);
     const char *nearest = nearest_name(value);
-    snprintf(expected, sizeof expected,
-             "there is no such format%s%s%s (`steptrace convert --help` lists all)",
-             nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
-             nearest != NULL ? "'?" : "");
+    if (packed != NULL)
+        snprintf(expected, sizeof expected,
+                 "the format is %s; a file whose name ends in %s is compressed", packed->name,
+                 value + strlen(packed->name));
+    else
+        snprintf(expected, sizeof expected,
+                 "there is no such format%s%s%s (`steptrace convert --help` lists all)",
+                 nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+                 nearest != NULL ? "'?" : "");
     *fault = expected;
     *(const struct trace_format **) format_target = format;
     return format != NULL;
@@ -142,9 +179,9 @@ void trace_format_help(enum format_needs needs, FILE *out)
         const struct trace_format *format = trace_formats[i];
         bool is_read = format->open_source != NULL || format->reads_dumps;
         if (format->needs == needs)
-            fprintf(out, "  %-18s%-24s%s%s\n", format->name,
-                    format->ending != NULL ? format->ending : "", format->help,
-                    is_read ? " *" : "");
+            fprintf(out, "  %-18s%-24s%s%s%s\n", format->name,
+                    format->ending != NULL ? format->ending : "", format->help, is_read ? " *" : "",
+                    format->packs_by_ending ? " +" : "");
     }
 }
 

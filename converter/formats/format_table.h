@@ -17,6 +17,8 @@ extern const struct trace_format *const trace_formats[TRACE_FORMAT_COUNT];
 
 /* Returns NULL if no format has this extension. */
 const struct trace_format *trace_format_by_ending(const char *path);
+/* Returns the length of the path without its format's extension and that of a compressor. */
+size_t trace_format_stem_length(const char *path);
 /* Returns the format of a file: `from` if it is not NULL, else by extension, else by content, after
  * decompression with gzip or zstd.  Returns NULL if it is unknown, or for standard input ("-"). */
 const struct trace_format *trace_format_of(const char *path, const struct trace_format *from);
@@ -32,7 +34,7 @@ bool take_input_format(void *format_target, const char *value, const char **faul
         "from", 0, "FORMAT", "format of IN, by name", take_input_format, (format)                  \
     }
 /* Prints the help text for all formats with these needs.  A star marks the formats that can be
- * read. */
+ * read, a plus those that are compressed by the ending of the file. */
 void trace_format_help(enum format_needs needs, FILE *out);
 /* Returns true if the format supports these options. */
 bool trace_format_has(const struct trace_format *format, const struct format_options *options);

@@ -257,6 +257,7 @@ const struct trace_format format_massif = {
     .name = "massif",
     .ending = ".massif",
     .help = "the heap over time for ms_print",
+    .packs_by_ending = true,
     .needs = FORMAT_NEEDS_HEAP,
     .sink = &heap_sink_operations,
     .heap_writer = &massif_writer,

@@ -235,6 +235,7 @@ const struct trace_format format_speedscope_calls = {
     .name = "speedscope-calls",
     .ending = ".calls.speedscope.json",
     .help = "speedscope",
+    .packs_by_ending = true,
     .needs = FORMAT_NEEDS_CALLS,
     .sink = &operations,
 };

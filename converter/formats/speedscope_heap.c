@@ -189,6 +189,7 @@ const struct trace_format format_speedscope = {
     .name = "speedscope",
     .ending = ".speedscope.json",
     .help = "speedscope",
+    .packs_by_ending = true,
     .needs = FORMAT_NEEDS_HEAP,
     .options = heap_format_options,
     .sink = &heap_sink_operations,

@@ -319,7 +319,7 @@ enum step_status recording_check_name(const struct arguments *arguments, const c
                                output, (int) (length - page), output, output);
     if (format == NULL || strcmp(format->name, "step") == 0)
         return STEP_STATUS_OK;
-    size_t stem = length - strlen(format->ending);
+    size_t stem = trace_format_stem_length(output);
     return arguments_fault(arguments,
                            "-o %s: a JVM is recorded as a STEP trace: take -o %.*s.step, then "
                            "`steptrace convert %.*s.step -o %s`",

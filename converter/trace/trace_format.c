@@ -43,6 +43,13 @@ const void *format_settings_get(const struct format_settings *settings,
     return values != NULL ? values : defaults.room;
 }
 
+enum step_packing trace_format_packing(const struct trace_format *format, const char *path)
+{
+    return format->packing == STEP_PACKING_NONE && format->packs_by_ending
+               ? step_packing_by_ending(path)
+               : format->packing;
+}
+
 static const struct format_option level[] = {
     {{"level", 0, "N", "compression level, 1 to 19 (gzip: 1 to 9)", take_level, NULL}, 0},
     {.place = 0}};

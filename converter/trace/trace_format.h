@@ -17,11 +17,11 @@ struct trace_sink_operations;
  * Analyses register more (steptrace_formats() in cmake/registry.cmake). */
 /* clang-format off */
 #define TRACE_FORMATS(X) \
-    X(step) X(text) X(lines) X(hatf) X(hatf_gz) X(hatf_zst) X(hatf_zip) X(hatf_txt) X(mtf) \
-    X(simple_binary) X(memory_replay) X(heaptrack) X(heaptrack_gz) X(heaptrack_zst) \
-    X(memory_infra) X(memory_infra_gz) X(pprof) X(otlp) X(callgrind) X(callgrind_calls) X(dhat) X(massif) \
+    X(step) X(text) X(lines) X(hatf) X(hatf_zip) X(hatf_txt) X(mtf) \
+    X(simple_binary) X(memory_replay) X(heaptrack) X(memory_infra) X(pprof) X(otlp) \
+    X(callgrind) X(callgrind_calls) X(dhat) X(massif) \
     X(collapsed) X(speedscope) X(speedscope_calls) X(chrome_trace) X(lifetimes) X(csv) X(jsonl) X(ctf) \
-    X(jfr) X(hprof) X(heapdump) X(heapdump_zst) X(elephant_tracks)
+    X(jfr) X(hprof) X(heapdump) X(elephant_tracks)
 /* clang-format on */
 
 /* ---- options ---- */
@@ -78,6 +78,9 @@ enum format_needs {
     FORMAT_NEEDS_TABLES,
 };
 
+/* Returns how a file of this format and name is compressed. */
+enum step_packing trace_format_packing(const struct trace_format *format, const char *path);
+
 /* An output file to be written in a format. */
 struct format_output {
     const struct trace_format *format;
@@ -101,8 +104,8 @@ struct trace_format {
     const char *help;   /* short description */
     enum format_needs needs;
     bool shows_allocations;    /* it needs events, but its viewers show allocations above all */
-    enum step_packing packing; /* compression of the whole file */
-    bool packs_by_ending;      /* without one, that of the file's name */
+    enum step_packing packing; /* compression of the whole file, whatever its name */
+    bool packs_by_ending;      /* .gz or .zst after the ending compresses it */
     bool is_directory;
     const char *post_type; /* media type for an HTTP server; NULL: it is only written to files */
     /* Groups of options, ending with NULL; or NULL. */

@@ -8,20 +8,12 @@
 #include "converter/trace/events_as_allocs.h"
 #include "steptrace/packed.h"
 
-static enum step_packing packing_of(const struct format_output *to)
-{
-    enum step_packing packing = to->format->packing;
-    return packing == STEP_PACKING_NONE && to->format->packs_by_ending
-               ? step_packing_by_ending(to->file->path)
-               : packing;
-}
-
 enum step_status trace_sink_pack(struct trace_sink *sink, const struct format_output *to,
                                  struct step_output *output, struct step_error *error)
 {
     *output = output_file_as_output(to->file);
-    return output_pack(output, packing_of(to), format_settings_level(to->settings), &sink->packed,
-                       error);
+    return output_pack(output, trace_format_packing(to->format, to->file->path),
+                       format_settings_level(to->settings), &sink->packed, error);
 }
 
 static void free_sink(struct trace_sink *sink)
@@ -46,10 +38,11 @@ enum step_status trace_sink_create(const struct format_output *to, bool of_alloc
     sink->source = to->source;
     sink->file = to->file;
     const struct step_output output = output_file_as_output(to->file);
-    enum step_status status = operations->prints
-                                  ? output_stream_open(&sink->stream, &output, packing_of(to),
-                                                       format_settings_level(to->settings), error)
-                                  : STEP_STATUS_OK;
+    enum step_status status =
+        operations->prints ? output_stream_open(&sink->stream, &output,
+                                                trace_format_packing(to->format, to->file->path),
+                                                format_settings_level(to->settings), error)
+                           : STEP_STATUS_OK;
     if (status != STEP_STATUS_OK) {
         free_sink(sink);
         return status;

@@ -77,7 +77,7 @@ class Stacks(unittest.TestCase):
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'native_stacks.c')) as file:
             lines = file.read().splitlines()
         for frame in frames[:5]:
-            name, line = re.fullmatch(r'(\w+) stacks\.c:(\d+)', frame).groups()
+            name, line = re.fullmatch(r'(\w+) native_stacks\.c:(\d+)', frame).groups()
             self.assertRegex(lines[int(line) - 1], r'malloc|leaf|pointer|alloca', name)
 
     def test_frames_at_the_end(self):

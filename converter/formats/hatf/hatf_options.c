@@ -56,25 +56,8 @@ const struct trace_format format_hatf = {
     .name = "hatf",
     .ending = ".hatf",
     .help = "HATF 1.0",
+    .packs_by_ending = true,
     .starts = starts_hatf,
-    .open_stream = hatf_stream_create,
-    OF_BINARY,
-};
-
-const struct trace_format format_hatf_gz = {
-    .name = "hatf.gz",
-    .ending = ".hatf.gz",
-    .help = "HATF, packed with gzip",
-    .packing = STEP_PACKING_GZIP,
-    .open_stream = hatf_stream_create,
-    OF_BINARY,
-};
-
-const struct trace_format format_hatf_zst = {
-    .name = "hatf.zst",
-    .ending = ".hatf.zst",
-    .help = "HATF, packed with zstd",
-    .packing = STEP_PACKING_ZSTD,
     .open_stream = hatf_stream_create,
     OF_BINARY,
 };
@@ -90,7 +73,8 @@ const struct trace_format format_hatf_zip = {
 const struct trace_format format_hatf_txt = {
     .name = "hatf.txt",
     .ending = ".hatf.txt",
-    .help = "HATF as text, one record per line",
+    .help = "HATF as text, a record per line",
+    .packs_by_ending = true,
     .needs = FORMAT_NEEDS_ALLOCATIONS,
     .options = text_options,
     .magic = "# HATF",
@@ -103,6 +87,7 @@ const struct trace_format format_memory_replay = {
     .name = "memory-replay",
     .ending = ".memory-replay.txt",
     .help = "text for Android's memory_replay",
+    .packs_by_ending = true,
     .needs = FORMAT_NEEDS_ALLOCATIONS,
     .options = text_options,
     .alloc_sink = &hatf_text_sink_operations,
@@ -112,6 +97,7 @@ const struct trace_format format_simple_binary = {
     .name = "simple-binary",
     .ending = ".simple.bin",
     .help = "the HATF paper's simple binary",
+    .packs_by_ending = true,
     .needs = FORMAT_NEEDS_ALLOCATIONS,
     .options = simple_options,
     .alloc_sink = &simple_binary_sink_operations,

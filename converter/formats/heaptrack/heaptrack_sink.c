@@ -461,32 +461,13 @@ static const struct trace_sink_operations operations = {
     .reset = heaptrack_reset,
 };
 
-static const struct format_options *const options_of[] = {&compression_options, NULL};
-
-/* Members shared by all three. */
-#define OF_HEAPTRACK                                                                               \
-    .needs = FORMAT_NEEDS_ALLOCATIONS, .options = options_of, .follows_objects = true,             \
-    .shows_stacks = true, .sink = &operations, .packs_by_ending = true
-
 const struct trace_format format_heaptrack = {
     .name = "heaptrack",
     .ending = ".heaptrack",
     .help = "heaptrack",
-    OF_HEAPTRACK,
-};
-
-const struct trace_format format_heaptrack_gz = {
-    .name = "heaptrack.gz",
-    .ending = ".heaptrack.gz",
-    .help = "heaptrack, packed with gzip",
-    .packing = STEP_PACKING_GZIP,
-    OF_HEAPTRACK,
-};
-
-const struct trace_format format_heaptrack_zst = {
-    .name = "heaptrack.zst",
-    .ending = ".heaptrack.zst",
-    .help = "heaptrack, packed with zstd",
-    .packing = STEP_PACKING_ZSTD,
-    OF_HEAPTRACK,
+    .packs_by_ending = true,
+    .needs = FORMAT_NEEDS_ALLOCATIONS,
+    .follows_objects = true,
+    .shows_stacks = true,
+    .sink = &operations,
 };

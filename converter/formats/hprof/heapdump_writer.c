@@ -227,25 +227,14 @@ static enum step_status write_heapdump(const struct format_job *job)
     return graph_write_job(job, write_dump);
 }
 
-static const struct format_options *const plain_options[] = {&heap_moment_options, NULL};
-static const struct format_options *const packed_options[] = {&heap_moment_options,
-                                                              &compression_options, NULL};
+static const struct format_options *const heapdump_options[] = {&heap_moment_options, NULL};
 
 const struct trace_format format_heapdump = {
     .name = "heapdump",
     .ending = ".binpb",
     .help = "MMTk's heapdump, with references",
+    .packs_by_ending = true,
     .needs = FORMAT_NEEDS_GRAPH,
-    .options = plain_options,
-    .write = write_heapdump,
-};
-
-const struct trace_format format_heapdump_zst = {
-    .name = "heapdump.zst",
-    .ending = ".binpb.zst",
-    .help = "the same, zstd",
-    .needs = FORMAT_NEEDS_GRAPH,
-    .packing = STEP_PACKING_ZSTD,
-    .options = packed_options,
+    .options = heapdump_options,
     .write = write_heapdump,
 };

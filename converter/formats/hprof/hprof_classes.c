@@ -310,8 +310,9 @@ static enum step_status hprof_classes_print(struct hprof_classes *found,
 {
     const struct step_output output = output_file_as_output(file);
     struct output_stream stream;
-    enum step_status status = output_stream_open(&stream, &output, job->format->packing,
-                                                 format_settings_level(job->settings), error);
+    enum step_status status =
+        output_stream_open(&stream, &output, trace_format_packing(job->format, job->output),
+                           format_settings_level(job->settings), error);
     if (status == STEP_STATUS_OK)
         status = write(found, stream.file, error);
     if (status == STEP_STATUS_OK)

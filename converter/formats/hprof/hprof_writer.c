@@ -335,6 +335,7 @@ const struct trace_format format_hprof = {
     .name = "hprof",
     .ending = ".hprof",
     .help = "Java heap dump, with references",
+    .packs_by_ending = true,
     .needs = FORMAT_NEEDS_GRAPH,
     .options = hprof_options,
     .write = write_hprof,

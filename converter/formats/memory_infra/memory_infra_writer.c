@@ -396,29 +396,16 @@ static bool starts_json(const char *start, size_t length)
 
 static const struct format_options *const options_of[] = {&heap_moment_options, &heap_options,
                                                           &heap_series_options, NULL};
-static const struct format_options *const packed_options[] = {
-    &heap_moment_options, &heap_options, &heap_series_options, &compression_options, NULL};
 
 const struct trace_format format_memory_infra = {
     .name = "memory-infra",
     .ending = ".memory-infra.json",
     .help = "Chromium's heap dumps",
+    .packs_by_ending = true,
     .needs = FORMAT_NEEDS_HEAP,
     .starts = starts_json,
     .reads_dumps = true,
     .options = options_of,
-    .sink = &heap_sink_operations,
-    .heap_writer = &memory_infra_writer,
-};
-
-const struct trace_format format_memory_infra_gz = {
-    .name = "memory-infra.gz",
-    .ending = ".memory-infra.json.gz",
-    .help = "the same, packed with gzip",
-    .needs = FORMAT_NEEDS_HEAP,
-    .packing = STEP_PACKING_GZIP,
-    .reads_dumps = true,
-    .options = packed_options,
     .sink = &heap_sink_operations,
     .heap_writer = &memory_infra_writer,
 };

@@ -28,7 +28,7 @@ while read -r out option; do
     # refused; what the message lists are the formats that take it, and it is theirs whose page has it
     steptrace convert "$data/closed.txt" -o "$out" "$option" 2>said && echo "$out $option: taken"
     sed 's/is an option of .*, not of/is an option of LIST, not of/' said >&2
-    sed -n 's/.* is an option of \(.*\), not of .*/\1/p' said | sed 's/, /\n/g' | sort >listed
+    sed -n 's/.* is an option of \(.*\), not of .*/\1/p' said | sed 's/ and of what is compressed.*//; s/, /\n/g' | sort >listed
     while read -r name; do
         ! takes "$name" "$option" || echo "$name"
     done <table | diff listed - || echo "$option: those that take it are not those listed"
@@ -63,3 +63,27 @@ steptrace convert "$data/closed.txt" -o in.step
 for option in --record=java.ObjectAlloc --level=1 --plain --omit=time; do
     steptrace convert in.step -o taken.step $option || echo "$option: refused"
 done
+steptrace convert "$data/closed.txt" --to=parquet -o x --at=end
+steptrace convert "$data/closed.txt" --to=clickhouse-native -o x --level=3
+ls
+# .gz after an ending compresses the formats that the help marks with a plus, and no others; read again, the file is
+# what it was; a name with a compressor is no format
+steptrace convert --help | sed -n 's/^  [a-z][a-z.-]*  *\(\.[a-z.-]*\)  .* +$/\1/p' >packing
+while read -r ending; do
+    rm -f out.*
+    for source in "$data/traces/shop-1.step" "$data/traces/deep_stack.step"; do
+        [ -e out"$ending" ] || steptrace convert "$source" -o out"$ending" 2>/dev/null || continue
+        steptrace convert "$source" -o out"$ending".gz --level=9 2>/dev/null
+        gzip -dc out"$ending".gz | cmp - out"$ending"
+        break
+    done
+    [ -e out"$ending".gz ] || echo "$ending: not tried"
+done <packing
+wc -l <packing
+sed -n 's/^[^ ]* \(\..*\)/\1/p' rows | grep -vxFf packing | while read -r ending; do
+    steptrace convert in.step -o out"$ending".gz 2>said && echo "$ending.gz: taken"
+    grep -q "names no format" said || cat said
+done
+steptrace convert in.step -o out.hatf.txt.gz && steptrace dump out.hatf.txt.gz | wc -l
+steptrace convert in.step --to=hatf.gz -o x; echo $?
+steptrace dump --from=memory-infra.gz x; echo $?

@@ -13,7 +13,6 @@ steptrace convert long.txt --from=lines -o long.step
 "${STEPTRACE}" convert --help | sed -n 's/^  \([a-z][a-z.-]*\)  .*/\1/p' >formats
 for trace in "$names" long.step; do
     while read -r format; do
-        case $format in *.zst) continue ;; esac # a build may lack zstd
         rm -rf out
         case $format in parquet | clickhouse-native) table=--table=objects ;; *) table= ;; esac
         "${STEPTRACE}" convert "$trace" --to="$format" $table -o out >said 2>err
@@ -24,7 +23,7 @@ for trace in "$names" long.step; do
         [ $code = 0 ] || { [ -e out ] && echo "$format: a file in spite of $code"; echo "$format: $code $(sed 's/^[^:]*: //; s/^[^ ]*: //' err | tail -n 1)"; }
         [ $code != 0 ] || [ -d out ] || [ -s out ] || echo "$format: is empty"
         case $format in
-        text | step | hatf | hatf.gz | hatf.zip | mtf | simple-binary | *.gz | pprof | otlp | ctf | jfr | parquet | clickhouse-native) ;;
+        text | step | hatf | hatf.zip | mtf | simple-binary | pprof | otlp | ctf | jfr | parquet | clickhouse-native) ;;
         elephant-tracks) cat out/trace out/names | iconv -f UTF-8 -t UTF-8 >/dev/null || echo "$format: is not UTF-8" ;;
         *) [ $code != 0 ] || iconv -f UTF-8 -t UTF-8 out >/dev/null 2>&1 || echo "$format: is not UTF-8" ;;
         esac

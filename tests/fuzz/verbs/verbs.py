@@ -33,7 +33,7 @@ VERBS = ['info', 'info --json', 'check', 'stats', 'stats --json --lifetimes=byte
          'escape --json --jit-log=IN', 'simulate --young 1m --heap 2m..1t', 'simulate --csv', 'watch --once --by=thread',
          'sql select*from(objects)', 'sql --csv select*from(classes)', 'sql --json select*from(sites)', 'sql select*from(phases)',
          'sql select*from(calls)', 'convert -o out.ctf', 'convert -o out.parquet --to=parquet --table=objects', 'convert -o out.native --to=clickhouse-native --table=calls']
-ENDINGS = ['step', 'zip', 'hatf', 'hatf.zst', 'hatf.txt', 'mtf', 'heaptrack', 'memory-infra.json', 'pb.gz', 'otlp', 'collapsed',
+ENDINGS = ['step', 'zip', 'hatf', 'hatf.zst', 'hatf.txt', 'mtf', 'heaptrack', 'memory-infra.json', 'pb.gz', 'otlp', 'collapsed', 'jfr.gz',
            'trace.json', 'speedscope.json', 'calls.speedscope.json', 'jsonl', 'csv', 'callgrind', 'calls.callgrind', 'dhat.json',
            'massif', 'jfr', 'lifetimes.csv']
 CONTROLS = re.compile(rb'[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]')

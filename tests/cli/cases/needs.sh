@@ -10,7 +10,7 @@ printf "$start$end" | trace nothing
 printf "${start}OA:1:A:1\n$end" | trace undead
 printf "${start}MN:1:1:A:f:0\nMX:2:1:A:f\n$end" | trace calls
 steptrace convert "$data/heap.hatf.txt" -o native.step
-steptrace convert --help | sed -n '/^IN or OUT/q; s/^\([a-z].*\):$/=\1/p; s/^  \([a-z][a-z.-]*\)  .*/\1/p' |
+steptrace convert --help | sed -n '/^IN or OUT/q; /^compressed/d; s/^\([a-z].*\):$/=\1/p; s/^  \([a-z][a-z.-]*\)  .*/\1/p' |
     awk '/^=/ { group = substr($0, 2); next } { print $1 "\t" (group == "" ? "events" : group) }' >formats
 for trace in nothing undead calls native; do
     while IFS=$'\t' read -r format group; do

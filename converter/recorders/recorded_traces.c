@@ -318,7 +318,8 @@ static enum step_status convert(const struct recorded_traces *traces,
              traces->encoding != NULL ? traces->encoding : "naive");
     char *arguments[] = {(char *) trace->path, "-o", (char *) trace->output, encoding};
     mode_t mask = umask(0777 & ~traces->mode);
-    enum step_status status = verb_find("convert")->run(traces->encoding != NULL ? 4 : 3, arguments);
+    enum step_status status =
+        verb_find("convert")->run(traces->encoding != NULL ? 4 : 3, arguments);
     umask(mask);
     if (status == STEP_STATUS_OK && !output_file_sync(trace->output)) {
         report_line("%s: %s", trace->output, strerror(errno));

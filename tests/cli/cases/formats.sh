@@ -63,8 +63,10 @@ steptrace convert "$data/closed.txt" -o in.step
 for option in --record=java.ObjectAlloc --level=1 --plain --omit=time; do
     steptrace convert in.step -o taken.step $option || echo "$option: refused"
 done
-steptrace convert "$data/closed.txt" --to=parquet -o x --at=end
-steptrace convert "$data/closed.txt" --to=clickhouse-native -o x --level=3
+{
+    steptrace convert "$data/closed.txt" --to=parquet -o x --at=end
+    steptrace convert "$data/closed.txt" --to=clickhouse-native -o x --level=3
+} 2>&1 | sed 's/is an option of .*, not of/is an option of LIST, not of/' >&2
 ls
 # .gz after an ending compresses the formats that the help marks with a plus, and no others; read again, the file is
 # what it was; a name with a compressor is no format

@@ -12,7 +12,7 @@ from world import TICK, World
 
 
 
-def choose_options(case, without=()):
+def every_option(case, without=()):
     """Pairs of an option and its value; the value None is none."""
     world, chance = case.world, case.chance
     some = chance.choice(world.objects) if world.objects else None
@@ -25,7 +25,11 @@ def choose_options(case, without=()):
                ("method", chance.choice(["a.**", "java.lang.Object.*", "a.X", "**/run", "!a.**"]))]
     if not world.same_tick and not world.existing:
         options.append(("temporary", str(chance.choice([1, 3, 20]))))
-    options = [o for o in options if o[0] not in without and some is not None]
+    return [o for o in options if o[0] not in without and some is not None]
+
+
+def choose_options(case, without=()):
+    options, chance = every_option(case, without), case.chance
     if chance.random() < 0.35 or not options:
         return []
     picked = chance.sample(options, chance.randint(1, 2))
@@ -49,7 +53,11 @@ def compare_amounts(case, what, found, wanted):
 
 @check
 def stats(case):
-    options = choose_options(case)
+    for options in [choose_options(case), *([option] for option in every_option(case))]:
+        compare_stats(case, options)
+
+
+def compare_stats(case, options):
     found = case.json("stats", "--json", "--top=0", *words_of(options), case.trace)
     world, objects = case.world, Selection(case.world, options).objects()
     compare_amounts(case, "objects", found["objects"], statistics_of.amounts(objects, world))

@@ -55,8 +55,8 @@ static const char *help_text(void)
         [FORMAT_NEEDS_HEAP] = "the heap at one moment of a trace, or heap dumps of other tools:\n",
         [FORMAT_NEEDS_GRAPH] = "",
         [FORMAT_NEEDS_CALLS] = "calls, if the trace has method events:\n",
-        [FORMAT_NEEDS_RECORDS] = "the records of a STEP trace of any definition; .step has them "
-                                 "too:\n",
+        [FORMAT_NEEDS_RECORDS] = ("the records of a STEP trace of any definition; .step has them "
+                                  "too:\n"),
         [FORMAT_NEEDS_TABLES] = "its tables (--table), for other engines:\n"};
     static char *text;
     size_t length;

@@ -77,8 +77,8 @@ static void put_exit(struct derived_stacks *stacks, const struct trace_event *ev
         call_stack_cut(stack, depth - 1);
 }
 
-bool derived_stacks_put(struct derived_stacks *stacks, struct trace_names *names,
-                        struct trace_event *event)
+bool derived_stacks_follow(struct derived_stacks *stacks, struct trace_names *names,
+                           struct trace_event *event)
 {
     switch (event->kind) {
     case EVENT_METHOD_ENTRY:

@@ -35,7 +35,14 @@ void derived_stacks_reset(struct derived_stacks *stacks);
 /* Processes the next event: a method event opens or closes calls, for which `names` gets frames
  * without lines, and an allocation without a stack gets its thread's.  Returns false if out of
  * memory. */
-bool derived_stacks_put(struct derived_stacks *stacks, struct trace_names *names,
-                        struct trace_event *event);
+bool derived_stacks_follow(struct derived_stacks *stacks, struct trace_names *names,
+                           struct trace_event *event);
+/* The same; before the first entry of a method there is nothing to do. */
+static inline bool derived_stacks_put(struct derived_stacks *stacks, struct trace_names *names,
+                                      struct trace_event *event)
+{
+    return (stacks->count == 0 && event->kind != EVENT_METHOD_ENTRY) ||
+           derived_stacks_follow(stacks, names, event);
+}
 
 #endif

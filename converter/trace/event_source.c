@@ -154,7 +154,7 @@ bool event_source_follow(struct event_source *source, struct trace_event *event)
     return true;
 }
 
-bool event_source_takes(struct event_source *source, struct trace_event *event)
+bool event_source_takes_some(struct event_source *source, struct trace_event *event)
 {
     const struct event_selection *selected = &source->filter.selected;
     if (trace_filter_takes(&source->filter, &source->names, event))

@@ -190,7 +190,11 @@ void event_source_reset(struct event_source *source);
 bool event_source_follow(struct event_source *source, struct trace_event *event);
 /* Returns whether the event is to be returned: it is selected, or flagged as one that is followed.
  */
-bool event_source_takes(struct event_source *source, struct trace_event *event);
+bool event_source_takes_some(struct event_source *source, struct trace_event *event);
+static inline bool event_source_takes(struct event_source *source, struct trace_event *event)
+{
+    return source->filter.everything || event_source_takes_some(source, event);
+}
 /* The kinds that open and close calls. */
 #define CALL_KINDS                                                                                 \
     (TRACE_KIND_BIT(EVENT_METHOD_ENTRY) | TRACE_KIND_BIT(EVENT_METHOD_EXIT) |                      \

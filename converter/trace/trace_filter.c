@@ -17,8 +17,11 @@ enum { LOOKED_AT = 1, WANTED = 2 };
 
 void trace_filter_init(struct trace_filter *filter, const struct event_selection *selected)
 {
+    struct event_selection of_any_kind = *selected;
+    of_any_kind.kinds = TRACE_ALL_KINDS;
     *filter = (struct trace_filter){.selected = *selected,
                                     .everything = event_selection_is_all(selected),
+                                    .only_kinds = event_selection_is_all(&of_any_kind),
                                     .is_of_objects = event_selection_is_of_objects(selected)};
     id_table_init(&filter->classes, sizeof(uint32_t));
     id_table_init(&filter->threads, sizeof(uint32_t));
@@ -266,8 +269,8 @@ bool trace_filter_takes_call(struct trace_filter *filter, const struct trace_nam
 bool trace_filter_takes(struct trace_filter *filter, const struct trace_names *names,
                         const struct trace_event *event)
 {
-    if (filter->everything)
-        return true;
+    if (filter->only_kinds)
+        return (filter->selected.kinds & TRACE_KIND_BIT(event->kind)) != 0;
     bool is_object = event->kind == EVENT_OBJECT_ALLOC || event->kind == EVENT_OBJECT_FREE;
     if (filter->is_of_objects && is_object && !takes_object_event(filter, names, event))
         return false;

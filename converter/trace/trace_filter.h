@@ -11,6 +11,7 @@
 struct trace_filter {
     struct event_selection selected;
     bool everything;
+    bool only_kinds; /* the selection has no other criterion */
     bool is_of_objects;
     bool no_memory; /* an object could not be stored: its free will be missing */
     /* uint32_t by id: cached results of matching (trace_filter.c); 0: not matched yet */

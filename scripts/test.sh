@@ -62,7 +62,7 @@ build_targets() {
         heart)
             printf '%s\n' steptrace stepc metatfc golden_trace
             labelled heart packing
-            targets heart 'example_[a-z0-9_]*'
+            echo examples/all
             ;;
     esac
 }
@@ -92,7 +92,7 @@ merge_build() {
         gcc) merge tests gcc build-gcc ;;
         tsan) merge tests tsan build-tsan --prefix tsan. --label tsan \
             --wrap "${unrandomized[*]}" ;;
-        heart) merge tests heart build-heart --prefix heart. --label '^(packing|golden|cli)$' ;;
+        heart) merge tests heart build-heart --prefix heart. --label '^(packing|golden|heart)$' ;;
         asan) merge tests asan build-asan --prefix asan. --label "$quick|fuzz" \
             --wrap "${unrandomized[*]}" ;;
     esac

@@ -96,10 +96,14 @@ def joined_slices(case):
     last = case.json("stats", "--json", "--top=0", f"--from-time={middle + 1}ns", case.trace)
     whole = case.json("stats", "--json", "--top=0", case.trace)
     case.same("events", first["events"] + last["events"], whole["events"])
-    for name in ("allocated_objects", "allocated_bytes", "freed_objects"):
+    for name in ("allocated_objects", "allocated_bytes"):
         case.same(name, first["objects"][name] + last["objects"][name], whole["objects"][name])
+    # a slice's frees are those of its own objects, so what lives at the cut is freed in neither (docs/selection.md)
+    across = whole["objects"]["freed_objects"] - first["objects"]["freed_objects"] - last["objects"]["freed_objects"]
+    case.same("freed across the cut", 0 <= across <= first["objects"]["live_objects"], True)
+    # a call that is open at the cut counts in both
     calls = [sum(row["calls"] for row in part["methods"]) for part in (first, last, whole)]
-    case.same("calls", calls[0] + calls[1], calls[2])
+    case.same("calls of both", calls[0] + calls[1] >= calls[2], True)
 
 
 @check

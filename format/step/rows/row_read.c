@@ -68,7 +68,8 @@ static const char *get_value(struct step_row_reading *reading, uint32_t index, u
 /* Bytes exist twice when they are handed over: in the column, and in the block.  Both count. */
 static bool take_bytes(struct step_row_reading *reading, uint64_t length)
 {
-    return step_budget_take(&reading->budget, length) && step_budget_take(&reading->budget, length);
+    bool in_column = step_budget_take(&reading->budget, length);
+    return in_column && step_budget_take(&reading->budget, length);
 }
 
 static const char *get_bytes(struct step_row_reading *reading, uint32_t index, uint64_t length)

@@ -45,18 +45,20 @@ struct conversion {
 
 static const char *help_text(void)
 {
+    static const char intro[] =
+        "Converts a trace to another format, chosen by the ending of OUT or by --to=NAME.\n"
+        "Formats with a star can also be read; those with a plus are compressed if .gz or "
+        ".zst\n"
+        "follows the ending, as in run.hatf.zst:\n";
+    static const char records[] = "the records of a STEP trace of any definition; .step has them "
+                                  "too:\n";
     static const char *const heads[] = {
-        [FORMAT_NEEDS_EVENTS] =
-            "Converts a trace to another format, chosen by the ending of OUT or by --to=NAME.\n"
-            "Formats with a star can also be read; those with a plus are compressed if .gz or "
-            ".zst\n"
-            "follows the ending, as in run.hatf.zst:\n",
+        [FORMAT_NEEDS_EVENTS] = intro,
         [FORMAT_NEEDS_ALLOCATIONS] = "allocations and frees of any trace:\n",
         [FORMAT_NEEDS_HEAP] = "the heap at one moment of a trace, or heap dumps of other tools:\n",
         [FORMAT_NEEDS_GRAPH] = "",
         [FORMAT_NEEDS_CALLS] = "calls, if the trace has method events:\n",
-        [FORMAT_NEEDS_RECORDS] = ("the records of a STEP trace of any definition; .step has them "
-                                  "too:\n"),
+        [FORMAT_NEEDS_RECORDS] = records,
         [FORMAT_NEEDS_TABLES] = "its tables (--table), for other engines:\n"};
     static char *text;
     size_t length;

@@ -17,7 +17,8 @@ typedef enum step_status (*step_crew_work)(void *user, unsigned member, size_t p
 
 /* Returns the number of processors that the process may use, at most 8. */
 unsigned step_crew_processors(void);
-/* Starts a thread that blocks all signals.  Returns false if there is none to be had. */
+/* Starts a thread that blocks all signals but SIGXFSZ of its own writes.  Returns false if there is
+ * none to be had. */
 bool step_thread_start(pthread_t *thread, void *(*work)(void *), void *user);
 /* Starts `size` - 1 threads, or as many of them as the system allows.
  * Returns NULL if there are none, or no memory. */

@@ -85,8 +85,8 @@ enum step_status step_writer_create(const struct step_writer_options *options,
 
 /* Encodes the columns of each large block with up to `threads` threads, the caller's included, for
  * the writer's life; 0: as many as the process has processors, at most 8.  The file is the same to
- * the byte.  The threads block all signals and end with step_writer_destroy().  Where the system
- * starts no thread, all remains as it was.  NO_MEMORY. */
+ * the byte.  The threads block all signals (but SIGXFSZ) and end with step_writer_destroy().  Where
+ * the system starts no thread, all remains as it was.  NO_MEMORY. */
 enum step_status step_writer_use_threads(struct step_writer *writer, unsigned threads);
 
 /* Creates a writer for a file.  The file is PATH.part until step_writer_close() has written

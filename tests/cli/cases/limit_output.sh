@@ -4,6 +4,9 @@ for ending in text.zip step trace.json; do
     steptrace convert $data/closed.txt --limit-output=100 -o out.$ending 2>err
     echo "$ending: $? $(tail -n 1 err)"
 done
+# also where another thread compresses
+steptrace convert $data/traces/shop-1.step --limit-output=1k -o out.heaptrack.gz 2>err
+echo "heaptrack.gz: $? $(tail -n 1 err)"
 ls out* 2>&1
 steptrace convert $data/closed.txt --limit-output=1m -o good.step && ls good.step
 steptrace convert $data/closed.txt --limit-output=0 -o good.step && ls good.step

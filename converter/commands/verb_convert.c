@@ -21,13 +21,15 @@
 #include "converter/trace/call_events.h"
 #include "converter/trace/selection_options.h"
 #include "format/json/json_output.h"
+#include "steptrace/packed.h"
 
 VERB(convert);
 
 enum {
-    OPTIONS_MOST = 64
-}; /* options of formats and common options; `arguments` records which
-      were given */
+    OPTIONS_MOST = 64, /* options of formats and common options; `arguments` records which
+                          were given */
+    GZIP_LEVEL_MOST = 9
+};
 
 /* ---- the conversion ---- */
 
@@ -75,6 +77,36 @@ static const char *help_text(void)
     return text;
 }
 
+/* Returns the format of `run.step.gz`, which its ending does not compress, so that the message can
+ * say so; NULL: it is none, or no compressor's ending. */
+static const struct trace_format *unpacked_format(const char *output)
+{
+    if (step_packing_by_ending(output) == STEP_PACKING_NONE)
+        return NULL;
+    char *name = strndup(output, (size_t) (strrchr(output, '.') - output));
+    const struct trace_format *format = name != NULL ? trace_format_by_ending(name) : NULL;
+    free(name);
+    return format != NULL && trace_format_packing(format, output) == STEP_PACKING_NONE ? format
+                                                                                       : NULL;
+}
+
+/* A file that is not what a compressor's ending says cannot be unpacked. */
+static enum step_status check_packing(const struct arguments *arguments,
+                                      const struct format_job *job)
+{
+    enum step_packing packing = trace_format_packing(job->format, job->output);
+    if (step_packing_by_ending(job->output) != STEP_PACKING_NONE &&
+        step_packing_by_ending(job->output) != packing)
+        return arguments_fault(arguments,
+                               "%s is not compressed by its ending: '%s' cannot end "
+                               "in %s",
+                               job->format->name, job->output, strrchr(job->output, '.'));
+    if (packing == STEP_PACKING_GZIP && format_settings_level(job->settings) > GZIP_LEVEL_MOST)
+        return arguments_fault(arguments, "--level=%d: gzip has levels 1 to %d",
+                               format_settings_level(job->settings), GZIP_LEVEL_MOST);
+    return STEP_STATUS_OK;
+}
+
 static enum step_status find_output_format(const struct arguments *arguments,
                                            struct conversion *conversion)
 {
@@ -83,12 +115,14 @@ static enum step_status find_output_format(const struct arguments *arguments,
     if (conversion->job.format == NULL)
         conversion->job.format = trace_format_by_ending(conversion->job.output);
     if (conversion->job.format == NULL)
+        conversion->job.format = unpacked_format(conversion->job.output);
+    if (conversion->job.format == NULL)
         return arguments_fault(arguments, "the ending of '%s' names no format: --to=FORMAT does",
                                conversion->job.output);
     if (conversion->job.format->is_directory && strcmp(conversion->job.output, "-") == 0)
         return arguments_fault(arguments, "a %s trace is a directory, not standard output",
                                conversion->job.format->name);
-    return STEP_STATUS_OK;
+    return check_packing(arguments, &conversion->job);
 }
 
 /* Adds the options of all formats, shared ones once; `owners` are their formats. */

@@ -84,7 +84,13 @@ done <packing
 wc -l <packing
 sed -n 's/^[^ ]* \(\..*\)/\1/p' rows | grep -vxFf packing | while read -r ending; do
     steptrace convert in.step -o out"$ending".gz 2>said && echo "$ending.gz: taken"
-    grep -q "names no format" said || cat said
+    grep -q "is not compressed by its ending\|names no format" said || cat said
+done
+# nor is a file compressed that a name of --to makes one of those, or by another compressor than its ending's, or more
+# than once, or beyond the compressor's levels
+for out in '--to=lines -o x.gz' '--to=pprof -o x.zst' '-o x.step.zst' '-o x.hatf.gz.gz' '-o x.hatf.gz --level=10'; do
+    steptrace convert in.step $out 2>&1
+    echo "$out: $?"
 done
 steptrace convert in.step -o out.hatf.txt.gz && steptrace dump out.hatf.txt.gz | wc -l
 steptrace convert in.step --to=hatf.gz -o x; echo $?

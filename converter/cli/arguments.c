@@ -396,28 +396,42 @@ static void trim_line(char *line)
         line[--length] = '\0';
 }
 
+/* Reads a line, without its end, of at most `most` bytes.  Returns false at the end of the file,
+ * and with a fault. */
+static bool read_line(FILE *stream, char *line, size_t most, const char **fault)
+{
+    size_t length = 0;
+    int byte;
+    while ((byte = getc(stream)) != EOF && byte != '\n' && byte != '\0' && length < most)
+        line[length++] = (char) byte;
+    line[length] = '\0';
+    *fault = byte == '\0'                  ? "has a byte 0, so that this is no text in UTF-8"
+             : byte != EOF && byte != '\n' ? "is too long"
+                                           : NULL;
+    return *fault == NULL && (byte != EOF || length > 0);
+}
+
 bool take_lines(const char *file, size_t most, take_line *take, void *target, char *fault,
                 size_t fault_size)
 {
-    char *line = NULL;
-    size_t room = 0;
-    bool ok = true;
+    const char *line_fault = NULL;
+    size_t number = 1;
     FILE *stream = input_file_stream(file, INPUT_STREAM);
-    if (stream == NULL) {
+    char *line = stream != NULL ? malloc(most + 1) : NULL;
+    bool ok = line != NULL;
+    if (!ok)
         snprintf(fault, fault_size, "%s", strerror(errno));
-        return false;
-    }
-    for (size_t number = 1; ok && getline(&line, &room, stream) >= 0; number++) {
-        ok = strcspn(line, "\n") <= most;
-        if (!ok)
-            snprintf(fault, fault_size, "line %zu is too long", number);
+    for (; ok && read_line(stream, line, most, &line_fault); number++) {
         trim_line(line);
-        ok = ok && (line[0] == '\0' || take(target, line, file, number));
+        ok = line[0] == '\0' || take(target, line, file, number);
     }
-    if (ok && ferror(stream) != 0)
+    if (ok && line_fault != NULL)
+        snprintf(fault, fault_size, "line %zu %s", number, line_fault);
+    else if (ok && ferror(stream) != 0)
         snprintf(fault, fault_size, "it cannot be read");
-    ok = ok && ferror(stream) == 0;
+    ok = ok && line_fault == NULL && ferror(stream) == 0;
     free(line);
-    fclose(stream);
+    if (stream != NULL)
+        fclose(stream);
     return ok;
 }

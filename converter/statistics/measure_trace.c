@@ -331,8 +331,9 @@ static bool note_thread(struct measures *measures, const struct trace_names *nam
 }
 
 /* Rules may name what has no rows: a class without objects, a method without calls. */
-static bool note_names(struct measures *measures, const struct event_source *source)
+static bool note_names(struct measures *measures, const struct input *input)
 {
+    const struct event_source *source = input->source;
     const struct trace_names *names = &source->names;
     char text[2 * LASTING_NAME_MOST];
     bool ok = true;
@@ -351,8 +352,9 @@ static bool note_names(struct measures *measures, const struct event_source *sou
             ok = note_name(measures, AXIS_METHOD,
                            (struct step_bytes){(const uint8_t *) text, (size_t) length});
     }
-    measures->is_unmatched = (measures->run_count == 0 || measures->is_unmatched) &&
-                             !selection_is_matched(names, &source->filter.selected);
+    measures->is_unmatched =
+        (measures->run_count == 0 || measures->is_unmatched) &&
+        !selection_is_matched(names, &source->filter.selected, input->events == 0);
     return ok;
 }
 
@@ -373,7 +375,7 @@ enum step_status trace_measure_finish(struct trace_measure *measure, struct meas
     bool ok = folding.sites != NULL &&
               (measure->snapshots[END].samples == NULL || measures_expect_estimates(measures)) &&
               fold_snapshot(&folding, END) && fold_snapshot(&folding, PEAK) &&
-              fold_calls(&folding) && note_names(measures, input->source);
+              fold_calls(&folding) && note_names(measures, input);
     if (ok) {
         note_run(&folding, input->source, path, side);
         measures->run_count++;

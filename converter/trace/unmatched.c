@@ -311,13 +311,14 @@ static bool is_each_matched(const struct selected_globs *globs, uint32_t matched
     return true;
 }
 
-bool selection_is_matched(const struct trace_names *names, const struct event_selection *selected)
+bool selection_is_matched(const struct trace_names *names, const struct event_selection *selected,
+                          bool is_empty)
 {
     const struct selected_globs *classes = &selected->classes, *threads = &selected->threads;
     const struct selected_globs *sites = &selected->sites, *methods = &selected->methods;
     const struct selected_globs *phases = &selected->phases;
     return is_each_matched(classes, classes_mask(names, classes)) &&
-           (count_of(&names->threads) == 0 ||
+           ((!is_empty && count_of(&names->threads) == 0) ||
             is_each_matched(threads, threads_mask(names, threads))) &&
            (selected->marks_phases || is_each_matched(phases, phases_mask(names, phases))) &&
            is_each_matched(sites, places_mask(names, sites)) &&

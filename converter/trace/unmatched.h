@@ -12,7 +12,8 @@
 void report_unmatched(const char *path, const struct trace_names *names,
                       const struct event_selection *selected, bool is_empty);
 /* Returns false if a pattern that selects (none with `!`) matches no name. */
-bool selection_is_matched(const struct trace_names *names, const struct event_selection *selected);
+bool selection_is_matched(const struct trace_names *names, const struct event_selection *selected,
+                          bool is_empty);
 /* Writes "; did you mean NAME?" for the most similar class, or an empty string. */
 void nearest_class(const char *glob, const struct step_bytes *classes, size_t count, char *text,
                    size_t room);

@@ -44,6 +44,9 @@ done
 printf 'allocated > 5k\n\nfreed >> 5\n' >bad.txt
 steptrace stats $one --budget bad.txt
 steptrace stats $one --budget none.txt
+printf '\0allocated > 5\n' >bad.txt
+steptrace stats $one --budget bad.txt
+(ulimit -v 4000000; steptrace stats $one --budget /dev/zero)
 echo "-- quiet: nothing, or what fails; values that look alike are told apart"
 steptrace stats $one --quiet --fail-if 'allocated > 1m'; echo $?
 steptrace heap $one --at end --quiet --fail-if 'alive > 1m'; echo $?
@@ -72,6 +75,7 @@ echo "-- a name that is nowhere: not judged, but for rules that ask for absence,
 named() { steptrace "$@" -q --junit names.xml; echo "$?: $(grep -c '<error' names.xml) of $(grep -c '<testcase' names.xml)"; }
 named stats $one --class=No.Such --fail-if 'allocated > 1m'
 named stats $one --class=No.Such --fail-if 'allocated > 0'
+named stats $one --thread=99 --fail-if 'allocated > 1m'
 named stats $one --class='!No.Such' --fail-if 'allocated > 1m'
 named stats $one --class=No.Such --class=Shop --fail-if 'allocated > 1m'
 for rule in 'class:No.Such allocated > 1m' 'any class:No.Such allocated > 1m' 'site:No.such allocated > 1k' 'thread:no allocated > 1m' \

@@ -496,7 +496,7 @@ enum step_status verb_heap(int argc, char **argv)
     argc = heap_join_diff(argc, argv, joined, sizeof joined);
     const struct option_row rows[] = {
         {"at", 0, "MOMENT",
-         "peak (default; --retained: end), end, gc:N or a time (200ms, 1.5s; plain: ns)",
+         "peak (default; --retained: end), end, gc:N or a time (200ms, 1.5s; plain: s)",
          take_heap_moment, &asked},
         {"diff", 0, "A B", "show changes from moment A to moment B", take_heap_moments, &asked},
         {"retained", 0, NULL, "retained sizes, by class, site or object", take_flag,

@@ -31,7 +31,7 @@ enum step_status verb_paths(int argc, char **argv)
     struct keeper_choice choice = {.classes = &classes};
     const char *fault;
     const struct option_row rows[] = {
-        {"at", 0, "MOMENT", "end (default), peak, gc:N or a time (200ms, 1.5s; plain: ns)",
+        {"at", 0, "MOMENT", "end (default), peak, gc:N or a time (200ms, 1.5s; plain: s)",
          take_moment, &options.moment},
         {"class", 0, "GLOB", "objects of classes that match (* stops at /, ** does not)",
          verb_paths_take_class, &classes},

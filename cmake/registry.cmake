@@ -80,9 +80,12 @@ function(steptrace_registers)
   set_property(GLOBAL APPEND PROPERTY STEPTRACE_REGISTERED_LAYERS ${layer})
 endfunction()
 
-# After the last folder: writes what was registered.  Adds the library steptrace_registry, the
-# table of commands, which brings the layers that have them.
+# steptrace_write_registry(LEFT_OUT...), after the last folder: writes what was registered, and the
+# names of the commands that are not built.  Adds the library steptrace_registry, the table of
+# commands, which brings the layers that have them.
 function(steptrace_write_registry)
+  list(TRANSFORM ARGN REPLACE "(.+)" "\"\\1\", " OUTPUT_VARIABLE names)
+  list(JOIN names "" left_out)
   steptrace_list_header(converter_formats converter/formats/more_formats.h MORE_FORMATS)
   steptrace_list_header(analyses_tables analyses/tables/more_tables.h MORE_TABLES)
   get_property(verbs GLOBAL PROPERTY STEPTRACE_VERBS)
@@ -115,6 +118,7 @@ ${headers}${declared}
 const struct verb verbs[] = {
 ${rows}};
 const size_t verb_count = sizeof verbs / sizeof verbs[0];
+const char *const verbs_left_out[] = {${left_out}NULL};
 ${offers}")
   add_library(steptrace_registry OBJECT ${source})
   get_property(layers GLOBAL PROPERTY STEPTRACE_REGISTERED_LAYERS)

@@ -40,6 +40,11 @@ enum step_status verb_unknown(const char *name)
             report_line("`steptrace %s` is now `steptrace %s`", name, former[i].now);
             return STEP_STATUS_INVALID;
         }
+    for (size_t i = 0; verbs_left_out[i] != NULL; i++)
+        if (strcmp(verbs_left_out[i], name) == 0) {
+            report_line("this build has no command `%s`", name);
+            return STEP_STATUS_INVALID;
+        }
     const char *nearest = verb_nearest(name);
     fputs("steptrace: unknown command '", stderr);
     print_shown_text(name, stderr);

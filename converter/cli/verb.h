@@ -57,9 +57,12 @@ extern int verb_exit_code;
 /* All verbs, in the order of the help. */
 extern const struct verb verbs[];
 extern const size_t verb_count;
+/* The names of those that this build lacks; NULL ends them. */
+extern const char *const verbs_left_out[];
 /* Returns NULL if there is none. */
 const struct verb *verb_find(const char *name);
-/* Reports that there is no such command, with what has replaced it or the most similar name.
+/* Reports that there is no such command, with what has replaced it, that other builds have it,
+ * or the most similar name.
  * Returns INVALID. */
 enum step_status verb_unknown(const char *name);
 

@@ -68,10 +68,8 @@ static const char *help_text(void)
     FILE *out = open_memstream(&text, &length);
     if (out == NULL)
         return "";
-    for (unsigned needs = 0; needs < sizeof heads / sizeof heads[0]; needs++) {
-        fputs(heads[needs], out);
-        trace_format_help((enum format_needs) needs, out);
-    }
+    for (unsigned needs = 0; needs < sizeof heads / sizeof heads[0]; needs++)
+        trace_format_help((enum format_needs) needs, heads[needs], out);
     fputs("IN or OUT may be -, standard input or output (then name the format).\n", out);
     fclose(out);
     return text;

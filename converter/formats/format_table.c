@@ -173,15 +173,17 @@ const char *trace_format_names(void)
     return names;
 }
 
-void trace_format_help(enum format_needs needs, FILE *out)
+void trace_format_help(enum format_needs needs, const char *head, FILE *out)
 {
     for (size_t i = 0; i < TRACE_FORMAT_COUNT; i++) {
         const struct trace_format *format = trace_formats[i];
         bool is_read = format->open_source != NULL || format->reads_dumps;
-        if (format->needs == needs)
-            fprintf(out, "  %-18s%-24s%s%s%s\n", format->name,
-                    format->ending != NULL ? format->ending : "", format->help, is_read ? " *" : "",
-                    format->packs_by_ending ? " +" : "");
+        if (format->needs != needs)
+            continue;
+        fprintf(out, "%s  %-18s%-24s%s%s%s\n", head, format->name,
+                format->ending != NULL ? format->ending : "", format->help, is_read ? " *" : "",
+                format->packs_by_ending ? " +" : "");
+        head = "";
     }
 }
 

@@ -33,9 +33,10 @@ bool take_input_format(void *format_target, const char *value, const char **faul
     {                                                                                              \
         "from", 0, "FORMAT", "format of IN, by name", take_input_format, (format)                  \
     }
-/* Prints the help text for all formats with these needs.  A star marks the formats that can be
+/* Prints the help text for all formats with these needs, if there are any: the head, and a line for
+ * each.  A star marks the formats that can be
  * read, a plus those that are compressed by the ending of the file. */
-void trace_format_help(enum format_needs needs, FILE *out);
+void trace_format_help(enum format_needs needs, const char *head, FILE *out);
 /* Returns true if the format supports these options. */
 bool trace_format_has(const struct trace_format *format, const struct format_options *options);
 /* Returns the names of all formats, separated by commas. */

@@ -48,7 +48,7 @@ bool take_temporary(void *selection_target, const char *value, const char **faul
         {"temporary",    0,         "N", "only objects that died within N further allocations",     \
          take_temporary, (selected)},                                                               \
         {"time",     0,                                                                             \
-         "A..B",     "only events from A to B (200ms..1.5s, ..3us, 2s..; plain: s)",               \
+         "A..B",     "only events from A to B (200ms..1.5s, ..3us, 2s..; plain: s)",                \
          take_slice, (selected)},                                                                   \
         {"from-time", 0, "T", "only events at T or later", take_time, &(selected)->from_ns},        \
         {"to-time", 0, "T", "only events at T or earlier", take_time, &(selected)->to_ns},          \

@@ -102,6 +102,16 @@ static enum step_status output_place_refuse(const char *path, const char *what, 
                           strerror(code));
 }
 
+/* Returns whether another user may have made the file for the caller to fill: it would stay that
+ * user's, who could read it.  In such a directory only its owner and root remove others' files. */
+static bool is_planted(const struct output_place *place)
+{
+    struct stat shared;
+    return place->exists && S_ISREG(place->about.st_mode) && !is_of_caller(&place->about) &&
+           fstat(place->directory, &shared) == 0 && (shared.st_mode & S_ISVTX) != 0 &&
+           (shared.st_mode & (S_IWGRP | S_IWOTH)) != 0 && place->about.st_uid != shared.st_uid;
+}
+
 /* Of a name that the user did not give. */
 static enum step_status check_own(const struct output_place *place, const char *path,
                                   struct step_error *error)
@@ -140,6 +150,10 @@ enum step_status output_place_find(struct output_place *place, const char *path,
         !is_of_caller(&place->about) && place->about.st_uid != 0)
         status = step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET,
                                 "cannot write: it is another user's FIFO");
+    if (status == STEP_STATUS_OK && is_planted(place))
+        status = step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET,
+                                "cannot replace: it is another user's file, in a directory where "
+                                "all may make files");
     if (status != STEP_STATUS_OK)
         output_place_reset(place);
     return status;

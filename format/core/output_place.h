@@ -28,7 +28,8 @@ enum output_place_rule {
 };
 
 /* Opens the directory and looks at the name.  Returns IO if it may not be used, also for another
- * user's FIFO, which would have to be waited for. */
+ * user's FIFO, which would have to be waited for, and another user's file in a directory such as
+ * /tmp, whose owner the output would get. */
 enum step_status output_place_find(struct output_place *place, const char *path,
                                    enum output_place_rule rule, struct step_error *error);
 void output_place_reset(struct output_place *place);

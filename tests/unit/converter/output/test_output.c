@@ -85,6 +85,16 @@ static enum step_status open_fails(const char *path, bool is_own)
                   : output_file_open(&file, path, &error);
 }
 
+static bool opens(const char *path)
+{
+    struct output_file file;
+    struct step_error error;
+    bool opened = output_file_open(&file, path, &error) == STEP_STATUS_OK;
+    if (opened)
+        output_file_abort(&file);
+    return opened;
+}
+
 /* ---- files ---- */
 
 static void test_file(void)
@@ -180,6 +190,15 @@ static void test_links(void)
     CU_ASSERT_EQUAL(chown("d/fifo", OTHER_USER, OTHER_USER), 0);
     CU_ASSERT_EQUAL(open_fails("d/fifo", false), STEP_STATUS_IO); /* and is not waited for */
     check_victim();
+    write_text("d/planted", "old");
+    CU_ASSERT_EQUAL(chown("d/planted", OTHER_USER, OTHER_USER), 0);
+    CU_ASSERT(opens("d/planted"));
+    CU_ASSERT_EQUAL(chmod("d", 01777), 0);
+    CU_ASSERT_EQUAL(open_fails("d/planted", false), STEP_STATUS_IO);
+    CU_ASSERT(has_text("d/planted", "old"));
+    CU_ASSERT_EQUAL(chown("d", OTHER_USER, OTHER_USER), 0);
+    CU_ASSERT(opens("d/planted"));
+    CU_ASSERT_EQUAL(chown("d", 0, 0), 0);
 }
 
 static void test_own_names(void)

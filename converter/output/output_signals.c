@@ -108,7 +108,7 @@ static void catch (int signal_number, void (*handler)(int))
 
 void output_signals_catch(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         catch (numbers[i], remove_and_die);
     catch (SIGXFSZ, output_signals_go_on);

@@ -7,8 +7,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-/* Makes SIGINT, SIGTERM and SIGHUP remove what is doomed before they end the program, and SIGXFSZ
- * harmless: the write returns EFBIG.  Programs that are started get the default of each. */
+/* Makes signals of the user and SIGPIPE remove what is doomed before they end the program, and
+ * SIGXFSZ harmless: the write returns EFBIG.  Programs that are started get the default of each. */
 void output_signals_catch(void);
 
 /* Blocks all signals while something is made and doomed.  Returns the previous mask for

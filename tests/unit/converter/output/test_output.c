@@ -355,6 +355,27 @@ static void be_terminated(void)
     raise(SIGTERM);
 }
 
+/* Messages may go to a pipe that nobody reads any more. */
+static void lose_reader(void)
+{
+    struct output_file file;
+    int ends[2];
+    signal(SIGPIPE, SIG_DFL);
+    output_signals_catch();
+    open_file(&file, "d/file");
+    if (pipe(ends) != 0 || close(ends[0]) != 0)
+        _exit(1);
+    (void) !write(ends[1], "", 1);
+}
+
+static void test_reader_gone(void)
+{
+    start();
+    int end = end_of(lose_reader);
+    CU_ASSERT(WIFSIGNALED(end) && WTERMSIG(end) == SIGPIPE);
+    CU_ASSERT_EQUAL(count_names("d/file*", NULL), 0);
+}
+
 static void test_terminated(void)
 {
     start();
@@ -414,5 +435,6 @@ void add_suite(void)
     CU_add_test(suite, "its name is taken", test_directory_taken);
     CU_add_test(suite, "its temporary name is taken", test_temporary_directory_taken);
     CU_add_test(suite, "a signal removes what was made", test_terminated);
+    CU_add_test(suite, "a message that nobody reads removes what was made", test_reader_gone);
     CU_add_test(suite, "a limit of file sizes", test_file_size_limit);
 }

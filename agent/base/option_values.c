@@ -90,6 +90,19 @@ const struct option_units option_periods = {"ms, s, m, min; without one, seconds
 const struct option_units option_numbers = {NULL, 1, no_units};
 const struct option_units option_counts = {"k, m", 3, count_units};
 
+/* In the largest unit that leaves no rest: 30 d are 43200min. */
+static const char *quantity_text(char *text, size_t room, const struct option_units *units,
+                                 uint64_t number)
+{
+    const struct option_unit *unit = &units->units[0];
+    for (size_t i = 1; number > 0 && i < units->count; i++)
+        if (number % units->units[i].factor == 0 &&
+            (number % unit->factor != 0 || units->units[i].factor >= unit->factor))
+            unit = &units->units[i];
+    snprintf(text, room, "%" PRIu64 "%s", number / unit->factor, unit->name);
+    return text;
+}
+
 void option_parse_quantity(struct option_parse *parse, const char *key, const char *value,
                            const struct option_units *units, uint64_t least, uint64_t most,
                            uint64_t *out)
@@ -107,8 +120,11 @@ void option_parse_quantity(struct option_parse *parse, const char *key, const ch
         *out = scaled;
         return;
     }
-    log_message("option %s: '%s' is not a number from %" PRIu64 " to %" PRIu64 "%s%s%s", key, value,
-                least, most, units->known != NULL ? " with a unit (" : "",
+    char low[32], high[32];
+    log_message("option %s: '%s' is not a number from %s to %s%s%s%s", key, value,
+                quantity_text(low, sizeof low, units, least),
+                quantity_text(high, sizeof high, units, most),
+                units->known != NULL ? " with a unit (" : "",
                 units->known != NULL ? units->known : "", units->known != NULL ? ")" : "");
     parse->faults++;
 }

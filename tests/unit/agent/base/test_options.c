@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The agent's options: defaults, every key, every kind of fault, globs. */
 #include <CUnit/Basic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -369,6 +370,22 @@ static void test_commands(void)
     CU_ASSERT_TRUE(options.help);
 }
 
+/* Limits have units in which they can be written. */
+static void test_limits(void)
+{
+    char text[256] = "";
+    FILE *told = tmpfile();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(told);
+    int kept = dup(STDERR_FILENO);
+    dup2(fileno(told), STDERR_FILENO);
+    CU_ASSERT_FALSE(options_parse(&options, "engine=sampled,rotate=64k"));
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    CU_ASSERT(pread(fileno(told), text, sizeof text - 1, 0) > 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "'64k' is not a number from 1s to 43200min with a unit"));
+    fclose(told);
+}
+
 #define COLUMNS 80u
 
 /* On a terminal of 80 columns no line is broken. */
@@ -398,6 +415,7 @@ void add_suite(void)
     CU_pSuite suite = CU_add_suite("options", NULL, NULL);
     CU_add_test(suite, "defaults", test_defaults);
     CU_add_test(suite, "every key", test_every_key);
+    CU_add_test(suite, "limits with units", test_limits);
     CU_add_test(suite, "internals", test_internals);
     CU_add_test(suite, "samples", test_sampled);
     CU_add_test(suite, "no times", test_no_times);

@@ -179,7 +179,10 @@ static enum step_status choose_name(struct attachment *attachment)
     if (!attachment->process.is_elsewhere && recording_overwrites(&attachment->options))
         return STEP_STATUS_OK;
     if (!trace_name_free(attachment->wanted, name, sizeof name)) {
-        report_line("%s: neither this name nor one with a number is free", attachment->wanted);
+        struct stat about;
+        bool is_known = lstat(attachment->wanted, &about) == 0 || errno == ENOENT;
+        report_line("%s: %s", attachment->wanted,
+                    is_known ? "neither this name nor one with a number is free" : strerror(errno));
         return STEP_STATUS_IO;
     }
     if (!has_directory(name))

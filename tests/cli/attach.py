@@ -249,6 +249,7 @@ def reasons(pid):
     """What the agent refuses reaches whoever attached."""
     steptrace('attach', '-O', 'stak=4', pid, code=1, says="option 'stak' is unknown; did you mean 'stack'?")
     steptrace('attach', '-o', 'none/a.step', pid, code=1, says='none/: No such file or directory')
+    steptrace('attach', '-o', 'n' * 300 + '.step', pid, code=1, says='.step: File name too long')
     steptrace('attach', '--stop', pid, code=1, says='no trace is being recorded')
     steptrace('attach', '--snapshot', pid, code=1, says='is being recorded')
     steptrace('attach', '-o', 'first.step', pid)

@@ -19,7 +19,7 @@ struct method_page {
     _Atomic(jmethodID) ids[METHOD_PAGE_NUMBERS];
     _Atomic uint64_t classes[METHOD_PAGE_NUMBERS]; /* of constructors: session << 40 | class */
     _Atomic uint32_t names[METHOD_PAGE_NUMBERS];   /* a hash of its name; 0: unknown */
-    _Atomic uint8_t triggers[METHOD_PAGE_NUMBERS]; /* agent/bytecode/class_hook.c */
+    _Atomic uint8_t triggers[METHOD_PAGE_NUMBERS]; /* agent/bytecode/watched_methods.c */
 };
 
 extern _Atomic(struct method_page *) method_pages[METHOD_PAGES]

@@ -1,41 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of options: word lists, setters by kind of value, a row for each option, and the
- * parser. */
+/* The table of options: word lists, setters by kind of value, a row for each option with its
+ * default, and the help that is printed from it. */
 #include "agent/base/option_values.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/agent_options.h"
 #include "agent/base/internals.h"
 #include "capture/log.h"
-#include "format/core/nearest_word.h"
-
-#define OPTION_FILE_DEFAULT "steptrace-%p.step"
-#define FILE_BYTES_MOST 65536
-#define FILE_DEPTH_MOST 4
-
-/* The table drives parsing, help and error messages. */
-struct option {
-    const char *key;
-    const char *values;
-    const char *fallback;
-    const char *meaning;
-    bool shared; /* also for recorders of native programs, not only for Java */
-    /* Logs and counts faults. */
-    void (*set)(struct option_parse *parse, const struct option *option, const char *value);
-    uint32_t named; /* enum option_named bit that is set, too */
-    size_t at;      /* of its member in struct options */
-    const struct option_word *words;
-    size_t word_count;
-    const struct option_units *units; /* of a quantity, from `least` to `most` */
-    uint64_t least, most;
-    bool may_be_none; /* a quantity: "none" is 0 */
-    bool of_methods;  /* patterns of methods, not of classes */
-};
 
 static const struct option_word event_words[] = {
     {"class", TRACED_CLASS},   {"alloc", TRACED_ALLOC},   {"free", TRACED_FREE},
@@ -226,9 +200,6 @@ static void set_internals(struct option_parse *parse, const struct option *optio
     options->internals_proven = strcmp(value, "proven") == 0;
 }
 
-static void option_table_parse_file(struct option_parse *parse, const struct option *option,
-                                    const char *path);
-
 #define WORDS(table) .words = (table), .word_count = sizeof(table) / sizeof(table)[0]
 #define MEMBER(member) .at = offsetof(struct options, member)
 #define WORD(member, table) .set = set_word, MEMBER(member), WORDS(table)
@@ -238,7 +209,7 @@ static void option_table_parse_file(struct option_parse *parse, const struct opt
     .set = set_quantity, MEMBER(member), .units = &option_##unit, RANGE(a, b)
 #define GLOBS(member, methods) .set = set_globs, MEMBER(member), .of_methods = (methods)
 
-static const struct option option_table[] = {
+const struct option option_table[] = {
     {"file", "NAME", OPTION_FILE_DEFAULT,
      "the trace; %p is the process id, %t the time, %h the host, %% a %", true, .set = set_file},
     {"overwrite", "yes|no", "no",
@@ -337,11 +308,10 @@ static const struct option option_table[] = {
      "which undocumented parts of the JVM may be used", false, .set = set_internals,
      WORDS(internal_words)},
     {"required", "yes|no", "no", "exit instead of running untraced", true, SWITCH(required)},
-    {"options", "FILE", "none", "read options from a file, one or more a line", true,
-     .set = option_table_parse_file},
+    {"options", "FILE", "none", "read options from a file, one or more a line", true, .set = NULL},
 };
 
-static const size_t option_count = sizeof option_table / sizeof option_table[0];
+const size_t option_count = sizeof option_table / sizeof option_table[0];
 
 void options_event_names(uint32_t events, char *out, size_t out_size)
 {
@@ -353,127 +323,13 @@ void options_event_names(uint32_t events, char *out, size_t out_size)
                                       event_words[i].name);
 }
 
-/* ---- parsing ---- */
-
-/* Handles words without a value: help, and commands to an agent in a running JVM. Returns false for
- * other words. */
-static bool take_command(struct option_parse *parse, const char *word)
+bool option_table_find_command(const char *word, uint32_t *command)
 {
-    if (strcmp(word, "help") == 0)
-        return parse->options->help = true;
-    return !parse->only_shared &&
-           option_find_word(command_words, sizeof command_words / sizeof command_words[0], word,
-                            strlen(word), &parse->options->command);
+    return option_find_word(command_words, sizeof command_words / sizeof command_words[0], word,
+                            strlen(word), command);
 }
 
-static bool parse_value(struct option_parse *parse, const char *key, const char *value)
-{
-    for (size_t i = 0; i < option_count; i++) {
-        if (strcmp(option_table[i].key, key) == 0 &&
-            (option_table[i].shared || !parse->only_shared)) {
-            option_table[i].set(parse, &option_table[i], value);
-            parse->options->named |= option_table[i].named;
-            return true;
-        }
-    }
-    return false;
-}
-
-static const char *nearest_key(const struct option_parse *parse, const char *typed)
-{
-    const char *nearest = NULL;
-    size_t least = NEAREST_WORD_CHANGES + 1;
-    for (size_t i = 0; i < option_count; i++)
-        if ((option_table[i].shared || !parse->only_shared) &&
-            nearest_word_improves(typed, option_table[i].key, &least))
-            nearest = option_table[i].key;
-    return nearest;
-}
-
-static bool is_trace_name(const char *text)
-{
-    static const char ending[] = ".step";
-    size_t length = strlen(text);
-    return length >= sizeof ending && strcmp(text + length - (sizeof ending - 1), ending) == 0;
-}
-
-static void parse_pair(struct option_parse *parse, char *pair)
-{
-    char *equals = strchr(pair, '=');
-    if (equals != NULL)
-        *equals = '\0';
-    if (!(equals != NULL ? parse_value(parse, pair, equals + 1) : take_command(parse, pair))) {
-        const char *nearest = nearest_key(parse, pair);
-        parse->faults++;
-        if (nearest != NULL && strcmp(nearest, pair) == 0) {
-            log_message("option '%s' has no value: write %s=... (try help)", pair, pair);
-            return;
-        }
-        if (equals == NULL && is_trace_name(pair)) {
-            log_message("option '%s' is unknown; did you mean 'file=%s'? (try help)", pair, pair);
-            return;
-        }
-        log_message("option '%s' is unknown%s%s%s (try help)", pair,
-                    nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
-                    nearest != NULL ? "'?" : "");
-    }
-}
-
-/* Parses `key=value` pairs and commands in `text`, which are separated by any of `separators`, and
- * modifies `text`. Logs and counts faults. */
-static void options_parse_text(struct option_parse *parse, char *text, const char *separators)
-{
-    for (char *rest = NULL, *pair = strtok_r(text, separators, &rest); pair != NULL;
-         pair = strtok_r(NULL, separators, &rest))
-        parse_pair(parse, pair);
-}
-
-/* Returns the file's text with a terminating 0 byte, to be freed by the caller. On failure returns
- * NULL and sets errno, to 0 if the file is too large, or not a text file. */
-static char *option_table_read_text(const char *path)
-{
-    errno = 0;
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return NULL;
-    char *text = malloc(FILE_BYTES_MOST);
-    size_t length = text != NULL ? fread(text, 1, FILE_BYTES_MOST, file) : 0;
-    fclose(file);
-    errno = 0;
-    if (text == NULL || length == FILE_BYTES_MOST || memchr(text, '\0', length) != NULL) {
-        free(text);
-        return NULL;
-    }
-    text[length] = '\0';
-    return text;
-}
-
-/* Blanks text from # to the end of the line. */
-static void blank_comments(char *text)
-{
-    for (char *hash = strchr(text, '#'); hash != NULL; hash = strchr(hash, '#'))
-        memset(hash, ' ', strcspn(hash, "\n"));
-}
-
-static void option_table_parse_file(struct option_parse *parse, const struct option *option,
-                                    const char *path)
-{
-    errno = 0;
-    char *text = parse->file_depth < FILE_DEPTH_MOST ? option_table_read_text(path) : NULL;
-    if (text == NULL) {
-        log_message("option %s: '%s' cannot be read: %s", option->key, path,
-                    errno != 0 ? strerror(errno) : "too large, or not a text file");
-        parse->faults++;
-        return;
-    }
-    blank_comments(text);
-    parse->file_depth++;
-    options_parse_text(parse, text, ", \t\r\n");
-    parse->file_depth--;
-    free(text);
-}
-
-static void set_defaults(struct options *options)
+void option_table_defaults(struct options *options)
 {
     memset(options, 0, sizeof *options);
     options->events = TRACED_DEFAULT;
@@ -490,41 +346,6 @@ static void set_defaults(struct options *options)
     options->file_number = 1;
     options->internals = INTERNALS_ALL;
     options->phases = options->phases_known = true;
-}
-
-/* Returns false if the text is too long; counts other faults. */
-static bool parse_text(struct option_parse *parse, const char *text)
-{
-    struct options *options = parse->options;
-    set_defaults(options);
-    option_parse_file(parse, "file", OPTION_FILE_DEFAULT, options->file, sizeof options->file);
-    if (text != NULL && strlen(text) >= sizeof options->text) {
-        log_message("the options are longer than %zu characters; use options=FILE",
-                    sizeof options->text - 1);
-        return false;
-    }
-    if (text != NULL) {
-        char copy[sizeof options->text];
-        snprintf(options->text, sizeof options->text, "%s", text);
-        snprintf(copy, sizeof copy, "%s", text);
-        options_parse_text(parse, copy, ",");
-    }
-    return true;
-}
-
-bool options_parse_shared(struct options *options, const char *text)
-{
-    struct option_parse parse = {.options = options, .only_shared = true};
-    return parse_text(&parse, text) && parse.faults == 0;
-}
-
-bool options_parse(struct options *options, const char *text)
-{
-    struct option_parse parse = {.options = options};
-    if (!parse_text(&parse, text))
-        return false;
-    option_rules_apply(&parse);
-    return parse.faults == 0;
 }
 
 #define HELP_WIDTH 80

@@ -64,6 +64,35 @@ void option_parse_mode(struct option_parse *parse, const char *key, const char *
 void option_parse_globs(struct option_parse *parse, const char *key, const char *value,
                         struct glob_list *list, bool of_methods);
 
+/* The table of options. */
+
+#define OPTION_FILE_DEFAULT "steptrace-%p.step"
+
+/* A row of the table, which drives parsing, help and error messages. */
+struct option {
+    const char *key;
+    const char *values;
+    const char *fallback;
+    const char *meaning;
+    bool shared; /* also for recorders of native programs, not only for Java */
+    /* Logs and counts faults. NULL for options=FILE, whose text option_text.c parses itself. */
+    void (*set)(struct option_parse *parse, const struct option *option, const char *value);
+    uint32_t named; /* enum option_named bit that is set, too */
+    size_t at;      /* of its member in struct options */
+    const struct option_word *words;
+    size_t word_count;
+    const struct option_units *units; /* of a quantity, from `least` to `most` */
+    uint64_t least, most;
+    bool may_be_none; /* a quantity: "none" is 0 */
+    bool of_methods;  /* patterns of methods, not of classes */
+};
+extern const struct option option_table[];
+extern const size_t option_count;
+
+void option_table_defaults(struct options *options);
+/* Returns false if `word` is no command to an agent in a running JVM. */
+bool option_table_find_command(const char *word, uint32_t *command);
+
 /* Constraints between options. */
 
 /* Logs and counts contradictions, then applies implied options. */

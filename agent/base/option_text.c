@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parses the text of options, of a command line or of a file, by the table of options. */
+#include "agent/base/option_values.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/agent_options.h"
+#include "capture/log.h"
+#include "format/core/nearest_word.h"
+
+#define FILE_BYTES_MOST 65536
+#define FILE_DEPTH_MOST 4
+
+/* Handles words without a value: help, and commands to an agent in a running JVM. Returns false for
+ * other words. */
+static bool take_command(struct option_parse *parse, const char *word)
+{
+    if (strcmp(word, "help") == 0)
+        return parse->options->help = true;
+    return !parse->only_shared && option_table_find_command(word, &parse->options->command);
+}
+
+/* Returns the file's text with a terminating 0 byte, to be freed by the caller. On failure returns
+ * NULL and sets errno, to 0 if the file is too large, or not a text file. */
+static char *option_text_of_file(const char *path)
+{
+    errno = 0;
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return NULL;
+    char *text = malloc(FILE_BYTES_MOST);
+    size_t length = text != NULL ? fread(text, 1, FILE_BYTES_MOST, file) : 0;
+    fclose(file);
+    errno = 0;
+    if (text == NULL || length == FILE_BYTES_MOST || memchr(text, '\0', length) != NULL) {
+        free(text);
+        return NULL;
+    }
+    text[length] = '\0';
+    return text;
+}
+
+/* Blanks text from # to the end of the line. */
+static void blank_comments(char *text)
+{
+    for (char *hash = strchr(text, '#'); hash != NULL; hash = strchr(hash, '#'))
+        memset(hash, ' ', strcspn(hash, "\n"));
+}
+
+static void option_text_parse(struct option_parse *parse, char *text, const char *separators);
+
+static void option_text_read_file(struct option_parse *parse, const char *key, const char *path)
+{
+    errno = 0;
+    char *text = parse->file_depth < FILE_DEPTH_MOST ? option_text_of_file(path) : NULL;
+    if (text == NULL) {
+        log_message("option %s: '%s' cannot be read: %s", key, path,
+                    errno != 0 ? strerror(errno) : "too large, or not a text file");
+        parse->faults++;
+        return;
+    }
+    blank_comments(text);
+    parse->file_depth++;
+    option_text_parse(parse, text, ", \t\r\n");
+    parse->file_depth--;
+    free(text);
+}
+
+static bool parse_value(struct option_parse *parse, const char *key, const char *value)
+{
+    for (size_t i = 0; i < option_count; i++) {
+        if (strcmp(option_table[i].key, key) == 0 &&
+            (option_table[i].shared || !parse->only_shared)) {
+            if (option_table[i].set != NULL)
+                option_table[i].set(parse, &option_table[i], value);
+            else
+                option_text_read_file(parse, option_table[i].key, value);
+            parse->options->named |= option_table[i].named;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *nearest_key(const struct option_parse *parse, const char *typed)
+{
+    const char *nearest = NULL;
+    size_t least = NEAREST_WORD_CHANGES + 1;
+    for (size_t i = 0; i < option_count; i++)
+        if ((option_table[i].shared || !parse->only_shared) &&
+            nearest_word_improves(typed, option_table[i].key, &least))
+            nearest = option_table[i].key;
+    return nearest;
+}
+
+static bool is_trace_name(const char *text)
+{
+    static const char ending[] = ".step";
+    size_t length = strlen(text);
+    return length >= sizeof ending && strcmp(text + length - (sizeof ending - 1), ending) == 0;
+}
+
+static void parse_pair(struct option_parse *parse, char *pair)
+{
+    char *equals = strchr(pair, '=');
+    if (equals != NULL)
+        *equals = '\0';
+    if (!(equals != NULL ? parse_value(parse, pair, equals + 1) : take_command(parse, pair))) {
+        const char *nearest = nearest_key(parse, pair);
+        parse->faults++;
+        if (nearest != NULL && strcmp(nearest, pair) == 0) {
+            log_message("option '%s' has no value: write %s=... (try help)", pair, pair);
+            return;
+        }
+        if (equals == NULL && is_trace_name(pair)) {
+            log_message("option '%s' is unknown; did you mean 'file=%s'? (try help)", pair, pair);
+            return;
+        }
+        log_message("option '%s' is unknown%s%s%s (try help)", pair,
+                    nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+                    nearest != NULL ? "'?" : "");
+    }
+}
+
+/* Parses `key=value` pairs and commands in `text`, which are separated by any of `separators`, and
+ * modifies `text`. Logs and counts faults. */
+static void option_text_parse(struct option_parse *parse, char *text, const char *separators)
+{
+    for (char *rest = NULL, *pair = strtok_r(text, separators, &rest); pair != NULL;
+         pair = strtok_r(NULL, separators, &rest))
+        parse_pair(parse, pair);
+}
+
+/* Returns false if the text is too long; counts other faults. */
+static bool parse_text(struct option_parse *parse, const char *text)
+{
+    struct options *options = parse->options;
+    option_table_defaults(options);
+    option_parse_file(parse, "file", OPTION_FILE_DEFAULT, options->file, sizeof options->file);
+    if (text != NULL && strlen(text) >= sizeof options->text) {
+        log_message("the options are longer than %zu characters; use options=FILE",
+                    sizeof options->text - 1);
+        return false;
+    }
+    if (text != NULL) {
+        char copy[sizeof options->text];
+        snprintf(options->text, sizeof options->text, "%s", text);
+        snprintf(copy, sizeof copy, "%s", text);
+        option_text_parse(parse, copy, ",");
+    }
+    return true;
+}
+
+bool options_parse_shared(struct options *options, const char *text)
+{
+    struct option_parse parse = {.options = options, .only_shared = true};
+    return parse_text(&parse, text) && parse.faults == 0;
+}
+
+bool options_parse(struct options *options, const char *text)
+{
+    struct option_parse parse = {.options = options};
+    if (!parse_text(&parse, text))
+        return false;
+    option_rules_apply(&parse);
+    return parse.faults == 0;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of classes and loaders. */
+/* Classes and loaders: their names, and their numbers in a session's dictionary. */
 #include "agent/records/classes.h"
 
 #include <stdlib.h>
@@ -13,79 +13,13 @@
 #include "agent/hotspot/hash_state.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/global_stream.h"
+#include "agent/records/named_table.h"
 #include "agent/records/threads.h"
 #include "format/core/hash.h"
 #include "format/core/hash_index.h"
 
 #define NAME_LIMIT 65536u
-
 #define NUMBER_BITS 40u
-
-/* ---- tables of classes and class loaders by the index in their tags; an unloaded class's entry is
- * reused, but only after a whole session: until then the JVM may report the death of the class by
- * that tag ---- */
-
-#define NAMED_PAGE_ENTRIES 1024u
-#define NAMED_PAGES 65536u /* 64 Mi entries */
-
-/* A class or a class loader. */
-struct named_object {
-    char *name; /* class: as in a class file, standard UTF-8 */
-    uint32_t name_length;
-    uint32_t untagged_hash;  /* of a class in `untagged` */
-    bool is_untagged;        /* it is there */
-    uint64_t loader;         /* in an empty entry: index of the next one */
-    _Atomic uint64_t object; /* the tag that it would have if it were not a class or loader */
-    _Atomic(jweak) mirror;   /* of a class */
-    /* number in the dictionary of a session: session << 40 | number */
-    _Atomic uint64_t session_number;
-};
-
-struct named_table {
-    _Atomic(struct named_object *) pages[NAMED_PAGES];
-    uint64_t count;  /* entry 0 is not used */
-    uint64_t unused; /* first of the entries to reuse */
-    uint64_t empty;  /* first of the entries that the last named_empty_gone() emptied */
-};
-
-/* Returns NULL if there is no such entry. */
-static struct named_object *named_at(struct named_table *table, uint64_t index)
-{
-    if (index == 0 || index >= (uint64_t) NAMED_PAGES * NAMED_PAGE_ENTRIES)
-        return NULL;
-    struct named_object *page =
-        atomic_load_explicit(&table->pages[index / NAMED_PAGE_ENTRIES], memory_order_acquire);
-    return page != NULL ? &page[index % NAMED_PAGE_ENTRIES] : NULL;
-}
-
-static uint64_t take_unused(struct named_table *table)
-{
-    uint64_t index = table->unused;
-    struct named_object *named = named_at(table, index);
-    table->unused = named->loader;
-    named->loader = 0;
-    return index;
-}
-
-/* This and the following functions are called with the class lock held. Returns an entry for an
- * object; 0: out of memory. */
-static uint64_t named_add(struct named_table *table)
-{
-    if (table->unused != 0)
-        return take_unused(table);
-    uint64_t index = table->count;
-    if (index >= (uint64_t) NAMED_PAGES * NAMED_PAGE_ENTRIES)
-        return 0;
-    if (atomic_load(&table->pages[index / NAMED_PAGE_ENTRIES]) == NULL) {
-        struct named_object *page = calloc(NAMED_PAGE_ENTRIES, sizeof *page);
-        if (page == NULL)
-            return 0;
-        atomic_store_explicit(&table->pages[index / NAMED_PAGE_ENTRIES], page,
-                              memory_order_release);
-    }
-    table->count++;
-    return index;
-}
 
 /* Classes that have been reported but not tagged yet, by the hash of their signatures. JDKs after
  * 17 draw an identity hash for a tagged object. If linking a class draws one for its mirror, an
@@ -100,25 +34,9 @@ static void set_tagged(struct named_object *class, uint64_t index)
     class->is_untagged = false;
 }
 
-/* Call these while no thread is in a probe. named_reuse() lets entries that were emptied the last
- * time be reused. named_empty_gone() empties those of classes unloaded since then.
- *
- * An entry thus rests for one whole session between the unloading of its class and its reuse. The
- * JVM reports the death of a mirror by its tag some time after the collection; a tag holds only the
- * index of the entry. If the entry had a new class by then, the death of the old mirror would be
- * recorded as that of the new one, which lives. */
-static void named_reuse(struct named_table *table)
-{
-    while (table->empty != 0) {
-        uint64_t index = table->empty;
-        struct named_object *named = named_at(table, index);
-        table->empty = named->loader;
-        named->loader = table->unused;
-        table->unused = index;
-    }
-}
-
-static void named_empty_gone(struct named_table *table, JNIEnv *jni)
+/* Empties the entries of classes that were unloaded. Call with the class lock held, while no thread
+ * is in a probe. */
+static void empty_gone(struct named_table *table, JNIEnv *jni)
 {
     for (uint64_t index = 1; index < table->count; index++) {
         struct named_object *named = named_at(table, index);
@@ -137,106 +55,16 @@ static void named_empty_gone(struct named_table *table, JNIEnv *jni)
     }
 }
 
-/* ---- tags ---- */
-
-static struct named_table classes = {.count = 1};
-static struct named_table loaders = {.count = 1};
-/* Held while a class gets its tag; no callback that holds a lock of the VM takes it. */
-static pthread_mutex_t class_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static struct named_object *named_of_tag(jlong tag)
-{
-    if ((tag & TAG_CLASS) != 0)
-        return named_at(&classes, (uint64_t) (tag & ~TAG_MARKS));
-    if ((tag & TAG_LOADER) != 0)
-        return named_at(&loaders, (uint64_t) (tag & ~TAG_MARKS));
-    return NULL;
-}
-
-jlong tag_of_object(const struct session *session, uint64_t object)
-{
-    return (jlong) ((session->ring_number % TAG_SESSIONS) << TAG_ID_BITS | object);
-}
-
-/* Returns the id in a plain tag, or in a named object's. */
-static uint64_t id_of_ring(uint64_t ring_number, uint64_t packed)
-{
-    packed &= ~(uint64_t) TAG_PASSING; /* with TAG_AGAIN */
-    return packed >> TAG_ID_BITS == ring_number % TAG_SESSIONS
-               ? packed & ((UINT64_C(1) << TAG_ID_BITS) - 1)
-               : 0;
-}
-
-uint64_t object_of_ring(uint64_t ring_number, jlong tag)
-{
-    if ((tag & TAG_MARKS) == 0)
-        return id_of_ring(ring_number, (uint64_t) tag);
-    const struct named_object *named = named_of_tag(tag);
-    return named != NULL ? id_of_ring(ring_number, atomic_load(&named->object)) : 0;
-}
-
-uint64_t object_of_tag(const struct session *session, jlong tag)
-{
-    return object_of_ring(session->ring_number, tag);
-}
-
-static void forget_named(struct named_table *table, const struct session *session)
-{
-    for (uint64_t index = 1; index < table->count; index++) {
-        struct named_object *named = named_at(table, index);
-        if (named != NULL && id_of_ring(session->ring_number, atomic_load(&named->object)) != 0)
-            atomic_store(&named->object, 0);
-    }
-}
-
-static jint JNICALL forget_tag(jlong class_tag, jlong size, jlong *tag, jint length, void *session)
-{
-    (void) class_tag, (void) size, (void) length;
-    if ((*tag & TAG_MARKS) == 0 && object_of_tag(session, *tag) != 0)
-        *tag = 0;
-    return 0;
-}
-
-/* A tag has 12 bits for the session, so session 4097 would take the objects of the first one, if
- * they still live, for its own. Before that their tags are removed, by a walk over the heap; no
- * such walk is needed in any process with fewer sessions. */
-void tags_forget(struct session *session)
-{
-    /* engine=sampled leaves no tags, and its ring of files is no reason to walk the heap */
-    if (session->number < TAG_SESSIONS || session->options.file_number > 1)
-        return;
-    if (!session_lock(session, &class_lock))
-        return;
-    forget_named(&classes, session);
-    forget_named(&loaders, session);
-    pthread_mutex_unlock(&class_lock);
-    heap_each_object(JVMTI_HEAP_FILTER_UNTAGGED, NULL, forget_tag, session);
-}
-
 void classes_forget_unloaded(JNIEnv *jni, uint64_t last_session)
 {
     static uint64_t emptied_after;
     if (!lock_within(&class_lock, PATIENCE_NS))
         return;
     if (last_session != emptied_after)
-        named_reuse(&classes);
+        named_reuse(&named_classes);
     emptied_after = last_session;
-    named_empty_gone(&classes, jni);
+    empty_gone(&named_classes, jni);
     pthread_mutex_unlock(&class_lock);
-}
-
-/* The tag of a mirror or a loader is in use for its index, so its object id is in the table.
- * Several threads may see the object first; the compare-exchange gives it to one, and the others
- * learn that it has an id. */
-bool object_claim_tag(const struct session *session, jlong tag, uint64_t object)
-{
-    struct named_object *named = named_of_tag(tag);
-    if (named == NULL)
-        return false;
-    uint64_t old = atomic_load(&named->object);
-    return id_of_ring(session->ring_number, old) == 0 &&
-           atomic_compare_exchange_strong(&named->object, &old,
-                                          (uint64_t) tag_of_object(session, object));
 }
 
 bool class_is_filler(jlong tag)
@@ -295,9 +123,9 @@ static uint64_t number_loader(jobject loader)
         return 0;
     if ((tag & TAG_LOADER) != 0)
         return (uint64_t) (tag & ~TAG_MARKS);
-    uint64_t number = named_add(&loaders);
+    uint64_t number = named_add(&named_loaders);
     if (number != 0) {
-        atomic_store(&named_at(&loaders, number)->object, lasting(tag));
+        atomic_store(&named_at(&named_loaders, number)->object, lasting(tag));
         (*tracer.jvmti)->SetTag(tracer.jvmti, loader, TAG_LOADER | (jlong) number);
     }
     return number;
@@ -331,8 +159,8 @@ static uint64_t loader_of_class(jclass mirror)
 /* Returns a new entry for the class; 0: out of memory. The caller holds the class lock. */
 static uint64_t classes_add_class(JNIEnv *jni, jclass mirror, const char *signature)
 {
-    uint64_t index = named_add(&classes);
-    struct named_object *class = named_at(&classes, index);
+    uint64_t index = named_add(&named_classes);
+    struct named_object *class = named_at(&named_classes, index);
     if (class == NULL || !set_class_name(class, signature))
         return 0;
     class->loader = loader_of_class(mirror);
@@ -345,7 +173,8 @@ static uint64_t find_untagged(JNIEnv *jni, uint32_t hash, jclass mirror)
 {
     uint32_t index;
     STEP_INDEX_EACH (&untagged, hash, index)
-        if ((*jni)->IsSameObject(jni, atomic_load(&named_at(&classes, index)->mirror), mirror))
+        if ((*jni)->IsSameObject(jni, atomic_load(&named_at(&named_classes, index)->mirror),
+                                 mirror))
             return index;
     return 0;
 }
@@ -369,7 +198,7 @@ static uint64_t index_untagged(jclass mirror, bool stays_untagged)
     if (index == 0)
         index = classes_add_class(jni, mirror, signature);
     jvm_free(signature);
-    struct named_object *class = named_at(&classes, index);
+    struct named_object *class = named_at(&named_classes, index);
     if (class != NULL && !stays_untagged)
         set_tagged(class, index);
     return class != NULL && stays_untagged && !set_untagged(class, index, hash) ? 0 : index;
@@ -386,7 +215,8 @@ static jlong tag_class(jclass mirror)
     uint64_t index = index_untagged(mirror, false);
     if (index == 0)
         return 0;
-    atomic_store(&named_at(&classes, index)->object, (tag & TAG_MARKS) == 0 ? lasting(tag) : 0);
+    atomic_store(&named_at(&named_classes, index)->object,
+                 (tag & TAG_MARKS) == 0 ? lasting(tag) : 0);
     tag = TAG_CLASS | (jlong) index;
     return (*tracer.jvmti)->SetTag(tracer.jvmti, mirror, tag) == JVMTI_ERROR_NONE ? tag : 0;
 }
@@ -466,7 +296,7 @@ static struct named_object *named_untagged(jclass class)
         index =
             (tag & TAG_CLASS) != 0 ? (uint64_t) (tag & ~TAG_MARKS) : index_untagged(class, true);
     hash_state_leave();
-    return named_at(&classes, index);
+    return named_at(&named_classes, index);
 }
 
 static struct named_object *named_tagged(jclass class)

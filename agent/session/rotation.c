@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread that ends a trace and begins the next one, as the commands stop and start do, and the
- * files that it has made. A file is removed or renamed only if it still is the one that was made:
- * the same device and inode.
+/* The thread that ends a trace and begins the next one, as the commands stop and start do.
  *
  * A sample without rotate= gets the thread when the first exact window is asked for. */
 #include "agent/session/session.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
@@ -28,11 +23,6 @@
 #define WINDOW_POLL_NS UINT64_C(20000000)
 /* The thread looks whether the trace has ended by itself. */
 #define LOOK_NS SECOND_NS
-
-struct made_file {
-    char *path;
-    struct file_identity identity;
-};
 
 /* The lock is held while a trace is replaced, and to change `state`. */
 static struct {
@@ -51,9 +41,7 @@ static struct {
     _Atomic bool starts;                   /* the thread that entered it waits for the window */
     bool in_window;
     uint64_t window_from_ns;
-    struct made_file *files; /* oldest first; the last one is being written */
-    size_t count;
-    uint64_t file_number;  /* of the last one */
+    uint64_t file_number;  /* of the file that is being written */
     jobject thread;        /* global reference */
     rotation_start *start; /* set at load */
 } ring = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -81,64 +69,6 @@ static void rotation_await(uint64_t limit_ns)
     for (int code = 0; !ring.wanted && code == 0;)
         code = pthread_cond_timedwait(&ring.changed, &ring.lock, &until);
     ring.wanted = false;
-}
-
-/* ---- files ---- */
-
-/* Notes the file of the trace that has just begun: what has its name later may be another's.
- * Without rotate=, all files stay. */
-static void note_file(void)
-{
-    const struct session *session = tracer.last;
-    if (ring.options->rotate_ns == 0)
-        return;
-    struct made_file made = {.path = strdup(session->options.file),
-                             .identity = session->drain.identity};
-    if (made.path != NULL)
-        ring.files[ring.count++] = made;
-}
-
-static void remove_oldest(void)
-{
-    struct made_file *oldest = &ring.files[0];
-    if (!trace_file_remove(oldest->path, oldest->identity))
-        log_message("%s: the file cannot be removed (keep=)", oldest->path);
-    free(oldest->path);
-    memmove(ring.files, ring.files + 1, --ring.count * sizeof *ring.files);
-}
-
-/* Sets the name that the only file of a trace gets when another file follows. Returns false if it
- * is one of several files already. */
-static bool name_of_first(char *name, size_t size)
-{
-    bool is_only = ring.options->rotate_ns == 0 && ring.file_number == 1;
-    if (is_only)
-        session_numbered_name(ring.options, name, size);
-    return is_only;
-}
-
-/* Returns false if the name is not free, with a message. */
-static bool first_can_be_named(void)
-{
-    char name[OPTION_TEXT];
-    struct stat about;
-    if (!name_of_first(name, sizeof name) || (lstat(name, &about) != 0 && errno == ENOENT))
-        return true;
-    log_message("option window: %s would be renamed to %s, which exists", ring.options->file, name);
-    return false;
-}
-
-/* The name without a number stands for all files from now on. */
-static void name_first(void)
-{
-    char name[OPTION_TEXT];
-    const struct session *session = tracer.last;
-    const char *file = ring.options->file;
-    if (!name_of_first(name, sizeof name))
-        return;
-    if (!atomic_load(&session->abandoned) && trace_file_rename(file, session->drain.identity, name))
-        return;
-    log_message("%s cannot be renamed to %s: the name stands for the first file alone", file, name);
 }
 
 /* ---- a window that waits ---- */
@@ -219,9 +149,8 @@ static bool begin_file(struct options *options)
     if (ring.start(options) != JNI_OK)
         return false;
     ring.file_number++;
-    note_file();
-    while (ring.count > ring.options->keep)
-        remove_oldest();
+    ring_files_note(ring.options);
+    ring_files_keep(ring.options->keep);
     if (ring.waits)
         tell_waiting(ring.waits_for);
     return true;
@@ -237,7 +166,7 @@ static bool change_files(struct options *next)
 {
     if (!session_stop(END_STOPPED, COMMAND_PATIENCE_NS))
         return false;
-    name_first();
+    ring_files_name_first(ring.options, ring.file_number);
     return begin_file(next);
 }
 
@@ -354,9 +283,7 @@ static void rotation_let_go(JNIEnv *jni)
     end_engine();
     if (thread_leave_in(ring.thread))
         (*jni)->DeleteGlobalRef(jni, ring.thread);
-    while (ring.count > 0)
-        free(ring.files[--ring.count].path);
-    free(ring.files);
+    ring_files_forget();
     free(ring.options);
     ring.state = RESTS;
 }
@@ -377,18 +304,17 @@ static void begin(JNIEnv *jni, const struct options *options)
 {
     ring.wanted = ring.lacks_file = false;
     ring.number = tracer.last->ring_number;
-    ring.count = 0;
     ring.file_number = options->file_number;
     ring.thread = NULL;
     ring.options = malloc(sizeof *ring.options);
-    ring.files = calloc(options->keep + 2, sizeof *ring.files);
+    bool is_possible = ring_files_begin(options->keep) && ring.options != NULL;
     ring.state = ROTATES;
-    if (ring.options != NULL && ring.files != NULL) {
+    if (is_possible) {
         *ring.options = *options;
         set_due();
-        note_file();
+        ring_files_note(ring.options);
     }
-    if (ring.options != NULL && ring.files != NULL &&
+    if (is_possible &&
         agent_thread_start(jni, "StepTrace rotation", rotation_run, NULL, &ring.thread))
         return;
     log_message("the thread that changes files could not be started: the trace stays in one file");
@@ -474,7 +400,7 @@ static bool window_is_possible(JNIEnv *jni)
     else if (!join_sample(jni))
         log_message("option window: no sample is being recorded (engine=sampled)");
     else
-        return first_can_be_named();
+        return ring_files_first_can_be_named(ring.options, ring.file_number);
     return false;
 }
 

@@ -144,4 +144,21 @@ bool rotation_window(const struct options *options);
  * Returns false if no window waits, or if the files are being changed for a second already. */
 bool rotation_window_entered(void);
 
+/* The files that the thread has made, under its lock. `options` are the first trace's,
+ * `file_number` is that of the file that is being written. */
+
+/* Begins a list that holds `keep` files and the one that is being written. Returns false if memory
+ * runs out. */
+bool ring_files_begin(uint64_t keep);
+/* Notes the file of the trace that has just begun: what has its name later may be another's.
+ * Without rotate=, all files stay. */
+void ring_files_note(const struct options *options);
+/* Removes the oldest files beyond that number. */
+void ring_files_keep(uint64_t keep);
+/* Returns false if the only file of a trace is to get a name that is not free, with a message. */
+bool ring_files_first_can_be_named(const struct options *options, uint64_t file_number);
+/* Renames it: the name without a number stands for all files from now on. */
+void ring_files_name_first(const struct options *options, uint64_t file_number);
+void ring_files_forget(void);
+
 #endif

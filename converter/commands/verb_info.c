@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace info: prints a summary of a trace. */
+/* steptrace info: prints a summary of a trace; here, of one of events. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "converter/cli/error_report.h"
 #include "converter/cli/verb.h"
-#include "converter/containers/address_map.h"
-#include "converter/containers/name_index.h"
-#include "converter/containers/no_memory.h"
-#include "converter/files/sampled_trace.h"
+#include "converter/commands/info_print.h"
 #include "converter/formats/input.h"
 #include "converter/formats/metatf/metatf_records.h"
 #include "converter/numbers/quantity.h"
@@ -18,265 +15,11 @@
 
 VERB(info);
 
-static double per_item(const struct trace_summary *summary, uint64_t count)
-{
-    return count > 0 ? (double) summary->file_bytes / (double) count : 0.0;
-}
-
-/* ---- lines and members that all traces have ---- */
-
-static void print_label(const char *label)
-{
-    printf("%-14s ", label);
-}
-
-/* Escapes line feeds and other characters that would break the table. */
-static void print_value(const char *value)
-{
-    print_shown_text(value, stdout);
-    putchar('\n');
-}
-
-static void verb_info_print_row(const char *label, uint64_t value)
-{
-    print_label(label);
-    printf("%s\n", quantity_of_count(value).text);
-}
-
 /* A row without a label, for a record type. */
 static void verb_info_print_type(uint64_t count, const char *name)
 {
     printf("  %18s  ", quantity_of_count(count).text);
-    print_value(name);
-}
-
-static void print_times(uint64_t first_ns, uint64_t last_ns)
-{
-    print_label("time");
-    printf("%" PRIu64 " to %" PRIu64 " ns (%s)\n", first_ns, last_ns,
-           quantity_of_ns((double) (last_ns - first_ns)).text);
-}
-
-static void print_trace(const char *path, const struct trace_summary *summary, uint64_t count,
-                        const char *unit)
-{
-    print_label("trace");
-    print_value(path);
-    print_label("format");
-    printf("%s, %s bytes", summary->format, quantity_of_count(summary->file_bytes).text);
-    if (unit != NULL)
-        printf(", %.3f %s", per_item(summary, count), unit);
-    putchar('\n');
-}
-
-static bool is_whole(const struct event_source *source, const struct trace_summary *summary)
-{
-    return summary->whole && trace_damage_count(&source->about) == 0;
-}
-
-static void print_sampling(const struct event_source *source)
-{
-    uint64_t interval_bytes = event_source_sample_interval(source);
-    if (interval_bytes != 0)
-        printf("%-14s a sample: one in %s allocated, on average\n", "objects",
-               quantity_of_bytes((double) interval_bytes).text);
-}
-
-static void print_state(const struct event_source *source, const struct trace_summary *summary)
-{
-    size_t damage = trace_damage_count(&source->about);
-    print_label("state");
-    if (is_whole(source, summary))
-        printf("whole");
-    else if (damage > 0)
-        printf("damaged in %zu place%s", damage, damage == 1 ? "" : "s");
-    else if (summary->running)
-        printf("running: its process still writes it, and not all of it has reached the file");
-    else
-        printf("cut");
-    if (summary->recovered > 0)
-        printf(", %s records taken from the live file", quantity_of_count(summary->recovered).text);
-    putchar('\n');
-    print_sampling(source);
-}
-
-static void put_damage(struct json_output *json, const struct event_source *source)
-{
-    json_begin_array(json, "damage");
-    for (size_t i = 0; i < trace_damage_count(&source->about); i++) {
-        const struct step_damage *damage = trace_damage(&source->about, i);
-        json_begin_object(json, NULL);
-        if (damage->offset != STEP_NO_OFFSET)
-            json_number(json, "offset", damage->offset);
-        json_number(json, "length", damage->length);
-        json_text(json, "message", damage->message);
-        json_end_object(json);
-    }
-    json_end_array(json);
-}
-
-static void begin_json(struct json_output *json, const char *path,
-                       const struct event_source *source, const struct trace_summary *summary)
-{
-    json_open(json, stdout);
-    json_text(json, "trace", path);
-    json_text(json, "format", summary->format);
-    json_number(json, "file_bytes", summary->file_bytes);
-    json_bool(json, "whole", is_whole(source, summary));
-    json_bool(json, "running", summary->running);
-    json_number(json, "recovered", summary->recovered);
-    put_damage(json, source);
-}
-
-static void print_properties(const struct event_source *source)
-{
-    struct trace_property property;
-    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key.unshown != NULL; i++) {
-        print_shown_label(property.key.unshown, stdout);
-        trace_text_print(property.value, stdout);
-        putchar('\n');
-    }
-}
-
-static void put_properties(struct json_output *json, const struct event_source *source)
-{
-    json_begin_object(json, "properties");
-    struct trace_property property;
-    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key.unshown != NULL; i++)
-        trace_text_put_json(property.value, json, property.key.unshown);
-    json_end_object(json);
-}
-
-/* ---- heap traces ---- */
-
-/* ---- records by tag, and the figures of the paper's Table 3: allocations, bytes, and maximum live
- * amounts ---- */
-
-struct alloc_facts {
-    uint64_t tags[HATF_TAG_COUNT];
-    uint64_t record_count; /* of data records */
-    uint64_t first_ns;
-    uint64_t last_ns;
-    uint64_t bytes; /* allocated */
-    struct address_map live;
-    uint64_t most_objects;
-    uint64_t most_bytes;
-    struct name_index threads;
-    struct name_index heaps;
-};
-
-static bool count_name(struct name_index *index, uint64_t number)
-{
-    static const struct step_bytes nothing = {(const uint8_t *) "", 0};
-    bool is_new;
-    return name_index_put(index, number, nothing, &is_new) != 0;
-}
-
-static bool add_block(struct alloc_facts *facts, const struct hatf_record *record)
-{
-    return address_map_put(&facts->live, &(struct address_block){.address = record->address,
-                                                                 .size = record->size,
-                                                                 .heap = record->heap});
-}
-
-static bool verb_info_follow(struct alloc_facts *facts, const struct hatf_record *record)
-{
-    bool ok = true;
-    if (record->tag == HATF_ALLOC) {
-        facts->bytes += record->size;
-        ok = add_block(facts, record);
-    } else if (record->tag == HATF_FREE) {
-        address_map_remove(&facts->live, record->address);
-    } else if (record->tag == HATF_REALLOC_NO_ALLOC && record->new_address == record->address) {
-        ok = add_block(facts, record);
-    } else if (record->tag == HATF_DESTROY_HEAP) {
-        address_map_remove_heap(&facts->live, record->heap);
-    }
-    if (facts->live.count > facts->most_objects)
-        facts->most_objects = facts->live.count;
-    if (facts->live.bytes > facts->most_bytes)
-        facts->most_bytes = facts->live.bytes;
-    return ok;
-}
-
-static enum step_status verb_info_take(void *user, const struct hatf_record *record,
-                                       struct step_error *error)
-{
-    struct alloc_facts *facts = user;
-    facts->tags[record->tag]++;
-    if (record->tag == HATF_COMMENT)
-        return STEP_STATUS_OK;
-    if (facts->record_count++ == 0 || record->time < facts->first_ns)
-        facts->first_ns = record->time;
-    if (record->time > facts->last_ns)
-        facts->last_ns = record->time;
-    bool ok = verb_info_follow(facts, record) && count_name(&facts->threads, record->thread) &&
-              (!hatf_tag_has(record->tag, HATF_HEAP) || count_name(&facts->heaps, record->heap));
-    return ok ? STEP_STATUS_OK : no_memory(error);
-}
-
-static void allocs_print_text(const struct alloc_facts *facts, const struct input *input,
-                              const char *path, const struct trace_summary *summary)
-{
-    print_trace(path, summary, facts->record_count, "a record");
-    print_state(input->source, summary);
-    verb_info_print_row("records", facts->record_count);
-    for (unsigned tag = 0; tag < HATF_COMMENT; tag++)
-        if (facts->tags[tag] > 0)
-            printf("  %-18s %15s\n", hatf_tag_name((enum hatf_tag) tag),
-                   quantity_of_count(facts->tags[tag]).text);
-    verb_info_print_row("comments", facts->tags[HATF_COMMENT]);
-    verb_info_print_row("threads", facts->threads.count);
-    verb_info_print_row("heaps", facts->heaps.count);
-    print_times(facts->first_ns, facts->last_ns);
-    verb_info_print_row("bytes", facts->bytes);
-    verb_info_print_row("most objects", facts->most_objects);
-    verb_info_print_row("most bytes", facts->most_bytes);
-    if (facts->tags[HATF_ALLOC] > 0)
-        printf("%-14s %.1f bytes\n", "mean size",
-               (double) facts->bytes / (double) facts->tags[HATF_ALLOC]);
-    print_properties(input->source);
-}
-
-static void allocs_print_json(const struct alloc_facts *facts, const struct input *input,
-                              const char *path, const struct trace_summary *summary)
-{
-    struct json_output json;
-    begin_json(&json, path, input->source, summary);
-    json_number(&json, "records", facts->record_count);
-    json_real(&json, "bytes_per_record", per_item(summary, facts->record_count));
-    json_begin_object(&json, "tags");
-    for (unsigned tag = 0; tag < HATF_METADATA; tag++)
-        json_number(&json, hatf_tag_name((enum hatf_tag) tag), facts->tags[tag]);
-    json_end_object(&json);
-    json_number(&json, "threads", facts->threads.count);
-    json_number(&json, "heaps", facts->heaps.count);
-    json_number(&json, "first_ns", facts->first_ns);
-    json_number(&json, "last_ns", facts->last_ns);
-    json_number(&json, "bytes", facts->bytes);
-    json_number(&json, "most_objects", facts->most_objects);
-    json_number(&json, "most_bytes", facts->most_bytes);
-    put_properties(&json, input->source);
-    json_close(&json);
-}
-
-/* Reads the trace, prints the summary, and reports damage. */
-static enum step_status info_allocs(struct input *input, const char *path, bool json)
-{
-    struct alloc_facts facts = {.record_count = 0};
-    enum step_status status = input_each_alloc(input, verb_info_take, &facts);
-    if (status == STEP_STATUS_OK) {
-        struct trace_summary summary = trace_summary_of(&input->allocs->about);
-        if (json)
-            allocs_print_json(&facts, input, path, &summary);
-        else
-            allocs_print_text(&facts, input, path, &summary);
-        status = input_report_damage(input);
-    }
-    address_map_reset(&facts.live);
-    name_index_reset(&facts.threads);
-    name_index_reset(&facts.heaps);
-    return status;
+    info_print_value(name);
 }
 
 static const struct verb_help help = {
@@ -362,7 +105,7 @@ static void print_kinds(const struct info *info)
         "VM start",          "VM init",     "VM death",     "class load",
         "object allocation", "object free", "thread start", "thread end",
         "method entry",      "method exit", "frame popped"};
-    verb_info_print_row("events", info->event_count);
+    info_print_row("events", info->event_count);
     for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
         if (info->inventory.kinds[i] > 0)
             printf("  %s %15s  %s\n", step_text_kind_name((enum step_text_kind) i),
@@ -373,7 +116,7 @@ static void print_kinds(const struct info *info)
 static void print_types(const struct info *info)
 {
     const struct step_definition *definition = info->inventory.definition;
-    verb_info_print_row("events", info->event_count);
+    info_print_row("events", info->event_count);
     for (size_t i = 0; i < definition->record_count; i++)
         if (info->inventory.records[i] > 0)
             verb_info_print_type(info->inventory.records[i], definition->records[i].name);
@@ -389,7 +132,7 @@ static void print_others(const struct info *info)
         all += info->inventory.records[i];
     if (all <= known)
         return;
-    verb_info_print_row("other records", all - known);
+    info_print_row("other records", all - known);
     for (size_t i = 0; i < definition->record_count && !event_source_is_of_records(info->source);
          i++)
         if (info->inventory.records[i] > 0 && !info->inventory.is_event[i])
@@ -404,7 +147,7 @@ static enum step_status print_not_probed(void *user, const struct trace_fact *fa
     const size_t last = sizeof missing / sizeof missing[0] - 1;
     if (fact->kind != TRACE_NOT_PROBED || ++*count > NOT_PROBED_TOLD)
         return STEP_STATUS_OK;
-    print_label(*count == 1 ? "not probed" : "");
+    info_print_label(*count == 1 ? "not probed" : "");
     print_shown(fact->class_name, stdout);
     if (fact->method_name.length > 0)
         putchar('.');
@@ -426,7 +169,7 @@ static enum step_status print_gaps(const struct info *info)
     if (status != STEP_STATUS_OK)
         return report_error(&error);
     if (count > NOT_PROBED_TOLD) {
-        print_label("");
+        info_print_label("");
         printf("and %s more (steptrace dump --record NotProbed)\n",
                quantity_of_count(count - NOT_PROBED_TOLD).text);
     }
@@ -438,20 +181,20 @@ static void verb_info_print_numbers(const struct info *info)
     const struct trace_inventory *inventory = &info->inventory;
     bool is_of_program = !event_source_is_of_records(info->source);
     if (is_of_program)
-        verb_info_print_row("classes", inventory->classes);
+        info_print_row("classes", inventory->classes);
     if (inventory->methods > 0)
-        verb_info_print_row("methods", inventory->methods);
+        info_print_row("methods", inventory->methods);
     if (is_of_program)
-        verb_info_print_row("threads", inventory->threads);
+        info_print_row("threads", inventory->threads);
     if (event_source_has_times(info->source)) {
-        print_times(inventory->first_ns, inventory->last_ns);
+        info_print_times(inventory->first_ns, inventory->last_ns);
     } else {
-        print_label("time");
+        info_print_label("time");
         printf("not recorded; events are numbered %" PRIu64 " to %" PRIu64 " by collections\n",
                inventory->first_ns, inventory->last_ns);
     }
     if (inventory->block_count > 0) {
-        print_label("blocks");
+        info_print_label("blocks");
         printf("%s in %s streams\n", quantity_of_count(inventory->block_count).text,
                quantity_of_count(inventory->stream_count).text);
     }
@@ -459,15 +202,16 @@ static void verb_info_print_numbers(const struct info *info)
 
 static void verb_info_print_text(const struct info *info, const char *path)
 {
-    print_trace(path, &info->summary, info->event_count, info->event_count > 0 ? "an event" : NULL);
-    print_state(info->source, &info->summary);
+    info_print_trace(path, &info->summary, info->event_count,
+                     info->event_count > 0 ? "an event" : NULL);
+    info_print_state(info->source, &info->summary);
     if (event_source_is_of_records(info->source))
         print_types(info);
     else
         print_kinds(info);
     print_others(info);
     verb_info_print_numbers(info);
-    print_properties(info->source);
+    info_print_properties(info->source);
 }
 
 /* ---- as JSON ---- */
@@ -504,9 +248,9 @@ static enum step_status verb_info_print_json(const struct info *info, const char
 {
     const struct trace_inventory *inventory = &info->inventory;
     struct json_output json;
-    begin_json(&json, path, info->source, &info->summary);
+    info_json_begin(&json, path, info->source, &info->summary);
     json_number(&json, "events", info->event_count);
-    json_real(&json, "bytes_per_event", per_item(&info->summary, info->event_count));
+    json_real(&json, "bytes_per_event", info_bytes_per_item(&info->summary, info->event_count));
     json_begin_object(&json, "kinds");
     for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
         json_number(&json, step_text_kind_name((enum step_text_kind) i), inventory->kinds[i]);
@@ -518,7 +262,7 @@ static enum step_status verb_info_print_json(const struct info *info, const char
     json_number(&json, "first_ns", inventory->first_ns);
     json_number(&json, "last_ns", inventory->last_ns);
     json_number(&json, "resolution_ns", info->summary.resolution_ns);
-    put_properties(&json, info->source);
+    info_put_properties(&json, info->source);
     json_begin_array(&json, "not_probed");
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status =

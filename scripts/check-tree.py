@@ -36,7 +36,7 @@ PRINTERS = {  # the functions that escape, and writers of formats that are no te
     "converter/cli/utf8_text.c": "UTF-8",
     "converter/formats/hprof/heapdump_writer.c": "binary",
     "converter/formats/hprof/hprof_writer.c": "binary",
-    "converter/formats/jfr/jfr_sink.c": "binary",
+    "converter/formats/jfr/jfr_file.c": "binary",
     "converter/formats/pprof.c": "binary",
     "analyses/tables/entry_rows.c": "into memory, for a column",
 }

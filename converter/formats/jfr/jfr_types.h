@@ -4,6 +4,8 @@
 #ifndef CONVERTER_FORMATS_JFR_JFR_TYPES_H
 #define CONVERTER_FORMATS_JFR_JFR_TYPES_H
 
+#include <stdio.h>
+
 #include "converter/heap/heap_sites.h"
 #include "converter/output/byte_output.h"
 
@@ -98,5 +100,33 @@ uint64_t jfr_class(struct jfr_pools *pools, uint32_t class_id);
 uint64_t jfr_method(struct jfr_pools *pools, uint32_t method_id);
 uint64_t jfr_stack(struct jfr_pools *pools, uint32_t site);
 uint64_t jfr_thread(struct jfr_pools *pools, uint32_t thread_id);
+
+/* A recording as it is written: chunk by chunk. */
+
+struct jfr_file {
+    FILE *out;            /* borrowed */
+    uint64_t chunk_bytes; /* a chunk is written when its events and pools have this size */
+    uint64_t start_ns;    /* since 1970, at time 0 of the trace */
+    struct byte_output metadata, events, head;
+    struct byte_output body; /* of the event under construction */
+    struct jfr_pools pools;
+    bool failed;                /* a chunk could not be written: out of memory */
+    uint64_t least_start_ns;    /* of the next chunk */
+    uint64_t first_ns, last_ns; /* of this chunk's events */
+};
+
+static inline bool jfr_file_chunk_is_full(const struct jfr_file *file)
+{
+    return file->events.bytes.length + jfr_pools_size(&file->pools) >= file->chunk_bytes;
+}
+
+/* The caller sets chunk_bytes and start_ns. */
+void jfr_file_init(struct jfr_file *file, FILE *out, const struct heap_sites *sites);
+void jfr_file_reset(struct jfr_file *file);
+/* Begins an event.  Its other fields are put into the result, then it is ended. */
+struct byte_output *jfr_event_begin(struct jfr_file *file, enum jfr_type type, uint64_t time_ns);
+void jfr_event_end(struct jfr_file *file);
+/* Writes the chunk, and begins another.  Returns false if out of memory. */
+bool jfr_file_end_chunk(struct jfr_file *file);
 
 #endif

@@ -124,6 +124,8 @@ enum step_status process_trace_find(long pid, char *path, struct step_error *err
 /* Writes the name that this program has for a trace of that path: the path itself, or one below the
  * process's root if that differs.  Returns false with errno. */
 bool process_file_find(const struct jvm_process *process, const char *path, char *out, size_t size);
+/* Prints what the process records, as its trace says; reports errors. */
+enum step_status process_trace_print(const char *pid);
 
 struct watch_target {
     long pid; /* 0: the operand is a file */

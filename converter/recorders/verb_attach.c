@@ -344,55 +344,6 @@ static enum step_status verb_attach_record(struct attachment *attachment)
                               : report_lacks(attachment, &begun);
 }
 
-/* ---- status ---- */
-
-static void print_property(const struct step_reader *reader, const char *key)
-{
-    struct trace_text value = trace_text_of(step_reader_property(reader, key));
-    if (!trace_text_is_there(value))
-        return;
-    printf("%-9s ", key);
-    trace_text_print(value, stdout);
-    putchar('\n');
-}
-
-/* Prints what the trace waits for. The copy of its buffers says so within 100 ms. */
-static void print_waiting(const char *trace)
-{
-    struct step_live_header header;
-    if (!live_header_read(trace_live_path(trace).text, &header) || header.waits_for[0] == '\0')
-        return;
-    header.waits_for[sizeof header.waits_for - 1] = '\0';
-    printf("window    waits for start=");
-    print_shown_text(header.waits_for, stdout);
-    putchar('\n');
-}
-
-/* Prints what the process records, as its trace says. */
-static enum step_status print_status(const char *pid)
-{
-    static const char *const keys[] = {"engine", "sample",      "rate",  "live",  "rotate-ns",
-                                       "keep",   "file-number", "stack", "window"};
-    struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct watch_target target;
-    struct step_reader *reader = NULL;
-    if (watch_target_find(pid, &target, &error) != STEP_STATUS_OK) {
-        report_error(&error);
-        return STEP_STATUS_NOT_FOUND;
-    }
-    enum step_status status = step_reader_open(target.path, &reader, &error);
-    if (status != STEP_STATUS_OK)
-        return report_error(&error);
-    printf("process   %s\ntrace     ", pid);
-    print_shown_text(target.path, stdout);
-    printf("\nsize      %s\n", quantity_of_bytes((double) step_reader_file_size(reader)).text);
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        print_property(reader, keys[i]);
-    print_waiting(target.path);
-    step_reader_destroy(reader);
-    return STEP_STATUS_OK;
-}
-
 static enum step_status attach_to(struct attachment *attachment, pid_t pid,
                                   const struct arguments *arguments)
 {
@@ -439,7 +390,7 @@ static enum step_status verb_attach_run(struct attachment *attachment,
                                "--snapshot excludes -d, --wait, --stop, --status, --dry-run, "
                                "--sampled, --report and --window");
     if (attachment->status)
-        return print_status(arguments->operands[0]);
+        return process_trace_print(arguments->operands[0]);
     if (attachment->report && !waits)
         return arguments_fault(arguments, "--report needs -d TIME or --wait");
     if (attachment->sample_bytes != 0 && !attachment->sampled)

@@ -4,10 +4,13 @@
 #ifndef ANALYSES_MCP_MCP_H
 #define ANALYSES_MCP_MCP_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
+#include "format/core/bytes.h"
 #include "format/json/json_output.h"
 #include "steptrace/status.h"
 
@@ -122,6 +125,39 @@ bool mcp_tool_exists(const char *name);
 bool mcp_command_make(const struct mcp_request *request, const struct mcp_traces *traces,
                       struct mcp_command *command, char *fault);
 void mcp_command_reset(struct mcp_command *command);
+
+/* Answers of the server, a line each on standard output. */
+
+void mcp_answer_fault(const struct mcp_id *id, enum mcp_fault fault, const char *text);
+/* With the client's version of the protocol if the server knows it. */
+void mcp_answer_initialize(const struct mcp_request *request);
+void mcp_answer_nothing(const struct mcp_id *id);
+void mcp_answer_tools(const struct mcp_id *id);
+/* What the tool printed, and, if not empty, its messages. */
+void mcp_answer_call(const struct mcp_id *id, struct step_bytes output, struct step_bytes messages,
+                     bool is_error);
+void mcp_answer_text(const struct mcp_id *id, const char *text, bool is_error);
+
+/* A call of a tool, which runs as a process of its own. */
+
+struct mcp_call {
+    pid_t process; /* 0: none */
+    struct mcp_id id;
+    struct mcp_command command;
+    int output, messages; /* pipes; -1: closed */
+    struct step_buffer printed, said;
+    uint64_t ends_ns;
+    const char *ended; /* why it was ended; NULL: it was not */
+    bool is_cancelled; /* and gets no answer */
+};
+
+/* Starts the process, with that mask of signals.  Returns false if it cannot be started. */
+bool mcp_call_start(struct mcp_call *call, uint64_t limit_ns, const sigset_t *mask);
+/* Kills it; the answer is `reason`, if there was none before. */
+void mcp_call_end(struct mcp_call *call, const char *reason);
+/* The process has ended: answers, and resets the call. */
+void mcp_call_finish(struct mcp_call *call);
+void mcp_call_reset(struct mcp_call *call);
 
 struct mcp_limits {
     uint64_t call_ns;      /* of one call; then it is ended */

@@ -15,12 +15,6 @@
 #include "converter/formats/format_table.h"
 #include "steptrace/status.h"
 
-/*
- * Memory shared with the driver: the control block, and the pieces of operations
- * (driver/replay_ops.h).  In a complete replay all pieces are there before a driver starts.  In a
- * streamed replay a ring of pieces is filled while the driver runs.
- */
-
 /* A process of the replay driver, with a preloaded allocator. */
 
 struct replay_process {
@@ -28,6 +22,20 @@ struct replay_process {
     bool has_ended; /* as of the last check */
     int wait_status;
 };
+
+/* Starts `program`, which inherits the open `file`.  `library` may be empty. */
+enum step_status replay_process_start(struct replay_process *process, const char *program,
+                                      const char *library, int file, struct step_error *error);
+bool replay_process_has_ended(struct replay_process *process);
+/* Waits for the end.  Returns IO if a signal ended the process or its exit code is not 0; the
+ * message names the program and the allocator. */
+enum step_status replay_process_wait(struct replay_process *process, const char *program,
+                                     const char *allocator, struct step_error *error);
+/* Returns that error, also for a driver that exited without a result. */
+enum step_status replay_process_failed(const struct replay_process *process, const char *program,
+                                       const char *allocator, struct step_error *error);
+/* Returns IO, with `what` and the text of errno. */
+enum step_status replay_system_error(struct step_error *error, const char *what);
 
 /* What to replay, and how. */
 
@@ -45,6 +53,12 @@ struct replay_settings {
     char driver[PATH_MAX];
 };
 
+/*
+ * Memory shared with the driver: the control block, and the pieces of operations
+ * (driver/replay_ops.h).  In a complete replay all pieces are there before a driver starts.  In a
+ * streamed replay a ring of pieces is filled while the driver runs.
+ */
+
 struct replay_pieces {
     int file; /* -1: none */
     struct replay_control *control;
@@ -61,6 +75,20 @@ struct replay_trace {
     struct replay_counts counts;
     bool is_damaged; /* or incomplete; reported once, and the rest is replayed */
 };
+
+/* Allocates the control block only.  Close is allowed after a failure. */
+enum step_status replay_pieces_open(struct replay_pieces *pieces, uint64_t memory_bytes,
+                                    struct replay_process *driver, struct step_error *error);
+/* Initialises the control block for the next driver.  `is_empty`: without an allocator. */
+void replay_pieces_prepare(struct replay_pieces *pieces, const struct replay_settings *settings,
+                           bool is_empty);
+/* Marks a streamed replay as complete: no more pieces follow. */
+void replay_pieces_complete(struct replay_pieces *pieces);
+void replay_pieces_close(struct replay_pieces *pieces);
+/* Reads the trace once, and fills the pieces. */
+enum step_status replay_trace_decode(struct replay_trace *trace,
+                                     const struct replay_settings *settings,
+                                     struct replay_pieces *pieces, struct step_error *error);
 
 /* The allocators to replay under: the library and the results of each. */
 
@@ -85,6 +113,12 @@ enum step_status replay_allocators_add(struct replay_allocators *allocators, con
 /* Adds all known allocators that are installed. */
 enum step_status replay_allocators_add_installed(struct replay_allocators *allocators,
                                                  struct step_error *error);
+
+/* Stores a run's result, with a copy if it is the best so far. */
+enum step_status replay_allocator_keep(struct replay_allocator *allocator,
+                                       const struct replay_control *result,
+                                       struct step_error *error);
+void replay_allocator_reset(struct replay_allocator *allocator);
 
 struct replay {
     struct replay_settings settings;

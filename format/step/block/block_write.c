@@ -15,10 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/codec/strategies/packed_strings.h"
 #include "format/core/checksum.h"
 #include "format/core/grow.h"
-#include "format/step/plan/record_series.h"
 
 enum {
     TRIAL_RECORDS = 8192,
@@ -117,122 +115,6 @@ static bool write_summary(struct step_block_writer *writer, const struct step_co
     return ok;
 }
 
-/* Finds the other column's values for `given`, if needed, and its reference in the file.  `wanted`:
- * whether a transform may use them.  A choice that is recalled mostly needs none, and the walk over
- * the records of the block is then saved; the reference is set in any case, as it is a parameter of
- * candidates. */
-static enum step_status find_series(const struct step_columns *columns, uint32_t index, bool wanted,
-                                    uint64_t **storage, struct step_series *series,
-                                    uint64_t *reference)
-{
-    const struct step_plan_column *column = &columns->plan->columns[index];
-    struct step_sequence sequence = step_columns_sequence(columns);
-    size_t count = columns->columns[index].count;
-    *storage = NULL;
-    *reference = 0;
-    if (column->apart)
-        return STEP_STATUS_OK;
-    *reference = step_given_reference(columns->plan, index);
-    if (column->stack_record != STEP_NO_INDEX) {
-        *reference = column->stack_record;
-        return wanted ? step_follow_pushes(&sequence, index, column->stack_record, count, storage,
-                                           series)
-                      : STEP_STATUS_OK;
-    }
-    if (column->age_column != STEP_NO_INDEX) {
-        *reference = step_follow_reference(columns->plan, column->age_column);
-        return wanted ? step_follow_latest(&sequence, index, column->age_column, count, storage,
-                                           series)
-                      : STEP_STATUS_OK;
-    }
-    if (column->given_column != STEP_NO_INDEX) {
-        *series = columns->series[column->given_column];
-        return STEP_STATUS_OK;
-    }
-    if (column->given_field == STEP_NO_INDEX)
-        return STEP_STATUS_OK;
-    return step_gather(&sequence, index, column->given_field, count, storage, series);
-}
-
-/* Finds the series for `linked`, if it may be tried. */
-static enum step_status find_linked(const struct step_columns *columns, uint32_t index,
-                                    struct step_linked *linked)
-{
-    const struct step_plan_column *column = &columns->plan->columns[index];
-    struct step_sequence sequence = step_columns_sequence(columns);
-    return column->field_coding.column.is_linked
-               ? step_linked_fill(&sequence, index, &column->links, columns->columns[index].count,
-                                  linked)
-               : STEP_STATUS_OK;
-}
-
-/* A column while it is encoded: its values (series->step 0: all equal the first), the series that
- * it uses, and their references in the file. */
-struct writing {
-    const struct step_coding_hints *field_coding;
-    const struct step_series *given;
-    uint64_t reference;
-    struct step_series series;
-    size_t count;
-    uint64_t resolution;
-};
-
-/* Writes values that are multiples of a number as quotients, which are in `*scaled`; the chain
- * begins with that division.  The choice is made for the quotients, as if they were the column.
- * Equal values stay a constant form of the values themselves, which needs no chain. */
-static enum step_status write_scaled(struct step_column_encoder *encoder,
-                                     const struct writing *writing, struct step_choice *recalled,
-                                     struct step_chain *chain, uint64_t **scaled)
-{
-    struct step_chain scale = {0};
-    step_chain_append(&scale, &step_transform_scale, writing->resolution, 0, 0);
-    *scaled = malloc((writing->count + 1) * sizeof **scaled);
-    if (*scaled == NULL)
-        return STEP_STATUS_NO_MEMORY;
-    enum step_status status = step_transform_scale.forward(
-        scale.links[0].parameters, NULL, writing->series.values, *scaled, writing->count);
-    if (status == STEP_STATUS_OK)
-        status =
-            step_choose(writing->field_coding, writing->given, writing->reference, *scaled,
-                        writing->count, encoder->compressor, &encoder->scratch, recalled, chain);
-    if (status != STEP_STATUS_OK)
-        return status;
-    if (chain->length == 0 && chain->form == &step_form_constant) {
-        chain->form_parameter = writing->count > 0 ? writing->series.values[0] : 0;
-        return status;
-    }
-    scale.form = chain->form;
-    scale.form_parameter = chain->form_parameter;
-    for (size_t i = 0; i < chain->length; i++)
-        scale.links[scale.length++] = chain->links[i];
-    *chain = scale;
-    return status;
-}
-
-static enum step_status write_values(struct step_column_encoder *encoder,
-                                     const struct writing *writing, struct step_choice *recalled,
-                                     struct step_coding *coding)
-{
-    struct step_chain chain = {.form = &step_form_constant};
-    uint64_t *scaled = NULL;
-    enum step_status status = STEP_STATUS_OK;
-    if (writing->series.step == 0)
-        chain.form_parameter = writing->series.values[0];
-    else if (writing->resolution > 1)
-        status = write_scaled(encoder, writing, recalled, &chain, &scaled);
-    else
-        status = step_choose(writing->field_coding, writing->given, writing->reference,
-                             writing->series.values, writing->count, encoder->compressor,
-                             &encoder->scratch, recalled, &chain);
-    if (status == STEP_STATUS_OK)
-        status = step_column_write(&chain, writing->count, encoder->compressor, &encoder->scratch,
-                                   &encoder->out.sections, coding);
-    free(scaled);
-    if (status == STEP_STATUS_OK && recalled != NULL)
-        step_choice_judge(recalled, writing->count, coding->stored_length);
-    return status;
-}
-
 /* Returns the recent choices for the stream's columns, or NULL if there is no memory for them, or
  * no use.  A few streams are kept, by their number modulo: a program may have ten thousand threads,
  * of which few write large blocks at one time.  A stream that takes another's place begins without
@@ -252,117 +134,6 @@ static struct step_choice *recall_stream(struct step_block_writer *writer,
         memset(recalled->columns, 0, count * sizeof *recalled->columns);
     recalled->stream = header->stream;
     return recalled->columns;
-}
-
-/* Appends the bytes of strings, packed by the flags; 0: unchanged. */
-static enum step_status write_strings(struct step_column_encoder *encoder,
-                                      const struct step_column_data *lengths,
-                                      const struct step_buffer *bytes, unsigned flags,
-                                      struct step_coding *coding)
-{
-    struct step_buffer *packed = &encoder->scratch.raw;
-    enum step_status status = STEP_STATUS_OK;
-    if (flags != 0)
-        status = step_strings_pack(flags, lengths->values, lengths->count, bytes->data, packed);
-    const struct step_buffer *raw = flags != 0 ? packed : bytes;
-    if (status == STEP_STATUS_OK)
-        status = step_column_write_bytes(raw->data, raw->length, encoder->compressor,
-                                         &encoder->out.sections, coding);
-    coding->strings = flags;
-    return status;
-}
-
-/* Does so with the flags that give the smallest size.  All combinations of what the attributes
- * allow are tried on all bytes, as there are four at most. The best one is written again in the
- * end, as only the last trial is in the output. */
-static enum step_status block_write_bytes(struct step_column_encoder *encoder,
-                                          const struct step_columns *columns, uint32_t index,
-                                          struct step_coding *coding)
-{
-    const struct step_column_data *lengths = &columns->columns[index - 1];
-    const struct step_buffer *bytes = &columns->columns[index].bytes;
-    unsigned field_coding = columns->plan->columns[index].field_coding.policy.strings;
-    unsigned best = 0;
-    size_t before = encoder->out.sections.length;
-    if (step_compressor_is_best(encoder->compressor))
-        field_coding = STEP_STRINGS_NUMBERED | STEP_STRINGS_SHARED;
-    if (lengths->count < 2 || bytes->length == 0)
-        field_coding = 0;
-    enum step_status status = write_strings(encoder, lengths, bytes, 0, coding);
-    size_t least = encoder->out.sections.length - before;
-    for (unsigned flags = 1; flags <= field_coding && status == STEP_STATUS_OK; flags++) {
-        if ((flags & ~field_coding) != 0)
-            continue;
-        encoder->out.sections.length = before;
-        status = write_strings(encoder, lengths, bytes, flags, coding);
-        if (encoder->out.sections.length - before < least) {
-            least = encoder->out.sections.length - before;
-            best = flags;
-        }
-    }
-    if (status != STEP_STATUS_OK || field_coding == 0)
-        return status;
-    encoder->out.sections.length = before;
-    return write_strings(encoder, lengths, bytes, best, coding);
-}
-
-static enum step_status write_column(struct step_column_encoder *encoder,
-                                     const struct step_columns *columns, uint32_t index,
-                                     struct step_choice *recalled)
-{
-    const struct step_plan_column *column = &columns->plan->columns[index];
-    struct step_coding coding;
-    enum step_status status;
-    if (column->kind == STEP_COLUMN_BYTES) {
-        status = block_write_bytes(encoder, columns, index, &coding);
-    } else {
-        struct step_series given = {NULL, 0, NULL};
-        struct step_linked linked = {0};
-        struct writing writing = {.field_coding = &column->field_coding.column,
-                                  .given = &given,
-                                  .series = columns->series[index],
-                                  .count = columns->columns[index].count,
-                                  .resolution = column->field_coding.policy.resolution};
-        uint64_t *storage;
-        bool known = step_choice_is_recalled(recalled, writing.count);
-        bool by_links = known && recalled->needs == STEP_SERIES_LINKED;
-        bool by_other = known && !by_links && recalled->needs != STEP_SERIES_NONE;
-        status =
-            find_series(columns, index, !known || by_other, &storage, &given, &writing.reference);
-        if (status == STEP_STATUS_OK && (!known || by_links))
-            status = find_linked(columns, index, &linked);
-        given.linked = linked.series;
-        if (status == STEP_STATUS_OK)
-            status = write_values(encoder, &writing, recalled, &coding);
-        step_linked_reset(&linked);
-        free(storage);
-    }
-    if (status != STEP_STATUS_OK)
-        return status;
-    struct step_buffer *out = &encoder->out.directory;
-    return step_buffer_append_varint(out, column->record) &&
-                   step_buffer_append_varint(out, column->field) &&
-                   step_buffer_append_varint(out, column->leaf) && step_coding_append(&coding, out)
-               ? STEP_STATUS_OK
-               : STEP_STATUS_NO_MEMORY;
-}
-
-static enum step_status write_types(struct step_column_encoder *encoder,
-                                    const struct step_columns *columns,
-                                    struct step_choice *recalled)
-{
-    static const struct step_coding_hints field_coding = {.identifier = true};
-    const struct writing writing = {.field_coding = &field_coding,
-                                    .series = {.values = columns->types.values, .step = 1},
-                                    .count = columns->types.count};
-    struct step_coding coding;
-    enum step_status status = write_values(encoder, &writing, recalled, &coding);
-    if (status != STEP_STATUS_OK)
-        return status;
-    return step_coding_append(&coding, &encoder->out.directory) &&
-                   step_buffer_append_varint(&encoder->out.directory, columns->used_count)
-               ? STEP_STATUS_OK
-               : STEP_STATUS_NO_MEMORY;
 }
 
 /* Fills the block's header from its records. */
@@ -392,8 +163,8 @@ static enum step_status block_write_part(const struct encoding *encoding,
     struct step_choice *recalled = encoding->recalled;
     uint32_t index = part == 0 ? columns->plan->column_count : columns->used[part - 1];
     struct step_choice *choice = recalled != NULL ? &recalled[index] : NULL;
-    return part == 0 ? write_types(encoder, columns, choice)
-                     : write_column(encoder, columns, index, choice);
+    return part == 0 ? step_types_encode(encoder, columns, choice)
+                     : step_column_encode(encoder, columns, index, choice);
 }
 
 static void block_write_clear(struct step_encoded *encoded)

@@ -36,6 +36,15 @@ struct step_column_encoder {
     struct step_encoded out;
 };
 
+/* Append a column, or the record types, to `encoder->out`.  `recalled`: the choice for it in the
+ * stream's last blocks, which is updated; NULL: none is kept. */
+enum step_status step_column_encode(struct step_column_encoder *encoder,
+                                    const struct step_columns *columns, uint32_t index,
+                                    struct step_choice *recalled);
+enum step_status step_types_encode(struct step_column_encoder *encoder,
+                                   const struct step_columns *columns,
+                                   struct step_choice *recalled);
+
 /* State for writing blocks, kept from block to block. */
 struct step_block_writer {
     enum step_compression compression;

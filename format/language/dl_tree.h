@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "format/core/arena.h"
+#include "format/core/input_file.h"
 #include "steptrace/definition.h"
 
 struct dl_scope;
@@ -171,5 +172,12 @@ void dl_fault_in(struct dl_parse *parse, const struct step_fault *fault);
  * called `name`. */
 void dl_locate_in(const struct dl_expansion *expansion, const char *name, struct dl_place place,
                   struct step_fault *fault);
+
+/* Fills parse->expansion.  Faulty includes are reported and left out.  Returns false if memory runs
+ * out. */
+bool dl_expand(struct dl_parse *parse, const char *text, size_t length);
+/* Reads `path` into the arena.  Returns NULL and fills `error` on failure. */
+const char *dl_read_file(struct step_arena *arena, const char *path, enum input_kind kind,
+                         size_t *length, struct step_error *error);
 
 #endif

@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table by the hash of a method's names and the length of its code. */
+/* A table by the hash of a method's names and the length of its code.
+ *
+ * The rewriter knows a method as a class file has it, before the JVM has given it an id; a call
+ * stack knows a jmethodID. What both have are the names of class and method, the descriptor, and
+ * the length of the new code. That is not always one method: loaders may have classes of one name,
+ * and a class may be rewritten again with other probes. Then two lists of places come together
+ * under one key. Equal ones are one entry; if they differ, the list is dropped and the key stays,
+ * so that the method is known to be unknown (-1). A stack without an index is a loss, one with the
+ * index of another instruction a false answer.
+ *
+ * The same care makes a method that is not in the table mean two things. As long as every method
+ * was added, it is one without probes, whose indices are those of its class file. Once one could
+ * not be added (`full`), nobody can tell any more. A method of which nothing is known whatever its
+ * length, as one that is rewritten once for phases and once for events, has an entry with the
+ * length 0.
+ *
+ * The key has 128 bits in place of the names, which would take many times as much for the tens of
+ * thousands of methods of a large program. */
 #include "agent/records/code_places.h"
 
 #include <pthread.h>

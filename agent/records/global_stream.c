@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of the global stream, the texts in them, and facts. */
+/* Records of the global stream, the texts in them, and facts.
+ *
+ * What all threads refer to by number stands here: classes, threads, methods, fields, frames. A
+ * thread that assigns a number writes the definition under global_lock, and publishes the number
+ * afterwards. When the drain takes the full chunks of all streams, it drains this one first, as it
+ * is after they were taken from the queue (take_all_full() of session_drain.c). So it has each
+ * definition before the first record that uses it, although that is in another stream. Numbers of
+ * one kind are counted up under that lock, or under one that is held around it (the stack tree's).
+ * So definitions stand in the order of their numbers, which a dictionary of a STEP file needs, as
+ * it stores no numbers but the first of each block.
+ *
+ * Texts are converted before the lock is taken. It is held for a copy into the ring only, since
+ * every thread that meets a new class or method needs it. */
 #include "agent/records/global_stream.h"
 
 #include <stdlib.h>
@@ -10,6 +22,10 @@
 #include "format/core/hash.h"
 #include "format/core/utf8.h"
 
+/* The JVM's modified UTF-8 differs in two ways (JVMS 4.4.7): U+0000 has two bytes, so that texts
+ * end at a zero, and a character beyond U+FFFF is a pair of surrogates of three bytes each. Both
+ * become shorter in UTF-8. A byte is looked at only if the one before it fits, which the zero at
+ * the end of a text never does: so the search for a pair does not leave the text. */
 static bool surrogate(const unsigned char *at, unsigned char low, unsigned char high)
 {
     return at[0] == 0xed && at[1] >= low && at[1] <= high && (at[2] & 0xc0) == 0x80;

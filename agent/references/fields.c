@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of a session's fields, by the hash of class, name and descriptor. */
+/* Numbers of a session's fields, by the hash of class, name and descriptor.
+ *
+ * A probe of a store passes a number for its field, but the rewriter cannot say which field that
+ * is. It sees a name, a descriptor and the class that the instruction names; the field may be
+ * declared in a superclass of it. To find that out, classes would have to be loaded while another
+ * one is being loaded, before the program asks for them and in another order than its own. So the
+ * number stands for the name alone (struct field_site). The first store of a session looks the
+ * field up (field_of_number()): from the class of the object that is stored into upwards or, for a
+ * static field, among the classes that the calling class sees. The probe comes after the store, so
+ * by then the JVM has resolved the field itself, and its class is loaded.
+ *
+ * Sites outlive sessions, as rewritten classes do: their numbers are in the code. What a site was
+ * found to be is of one session, whose number stands with it, so nothing need be reset. Pages of
+ * sites are never moved or freed; a probe reads one without the lock. */
 #include "agent/references/fields.h"
 
 #include <stdlib.h>
@@ -48,7 +61,10 @@ uint64_t field_number_of_id(struct session *session, JNIEnv *jni, jclass class, 
 
 #define PAGE_SITES 1024u
 #define PAGES 16384u
-#define TRIES 8u /* limit of failed lookups of a field in each session */
+/* Limit of failed lookups of a field in each session. A lookup goes through classes and may set an
+ * exception. A field that is not found now may be found from another caller, but after eight
+ * attempts that is not worth a lookup at each store. */
+#define TRIES 8u
 
 struct field_site {
     char *owner, *name, *descriptor; /* one allocation */

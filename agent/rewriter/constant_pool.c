@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The constant pool: offsets and texts of constants, and the constants that probes need. */
+/* The constant pool: offsets and texts of constants, and the constants that probes need.
+ *
+ * Constants are only added, behind those of the file. Code and attributes name constants by index,
+ * so every old one keeps its place, and whatever is not rewritten is copied byte by byte. The bytes
+ * of the new ones are collected apart (`added`), because the pool stands before all that uses it
+ * and its end is known last: class_rewrite.c puts the parts together.
+ *
+ * Index 0 is no constant, in class files as here. A function that cannot add a constant has noted
+ * why (class_fault()) and returns 0, and those that combine constants pass a 0 on. So a caller that
+ * needs five constants checks once.
+ *
+ * A class file may come from anywhere. pool_parse() checks that each constant lies in the file, and
+ * nothing else: whether an index leads to a constant of the right kind is checked where it is
+ * followed (pool_constant()), since most constants are never looked at. */
 #include "agent/rewriter/class_file.h"
 
 #include <stdio.h>
@@ -67,6 +80,7 @@ bool pool_parse(struct class_file *file)
             return class_malformed(file, file->bytes + at, "the constant pool is truncated");
         file->constants[i] = (uint32_t) at;
         at += size;
+        /* these two take two indices, of which the second is none (JVMS 4.4.5) */
         i += tag == CONSTANT_LONG || tag == CONSTANT_DOUBLE;
         if (i == count)
             return class_malformed(file, file->bytes + at, "a constant beyond the constant pool");
@@ -263,6 +277,9 @@ static uint32_t find_class(struct class_file *file, struct class_text name)
     return 0;
 }
 
+/* Stack maps name classes again and again. The search of the pool is linear, so its result is kept
+ * by name, whether the constant is the file's or a new one; without memory for that, the next call
+ * searches again. */
 uint32_t pool_class(struct class_file *file, struct class_text name)
 {
     const struct added_class *known = file->added_classes;
@@ -315,6 +332,9 @@ static uint32_t add_integer(struct class_file *file, uint32_t value)
     return index;
 }
 
+/* The shortest instruction that pushes the number: iconst_N, bipush, sipush, or ldc_w of a
+ * constant. The number of a method is pushed at each of its probes, and methods have room for 8,000
+ * bytes before the JVM no longer compiles them. */
 bool pool_push(struct class_file *file, uint32_t number, struct code_push *push)
 {
     if (number <= 5) {

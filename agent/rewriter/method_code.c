@@ -38,6 +38,10 @@ static enum probe phase_probe(enum probe probe, bool of_variable)
     }
 }
 
+/* Probes are laid out twice: first measured, in an output that is thrown away (code_measure()),
+ * then written. Both ways pass here and put the same bytes, so the second cannot differ in length
+ * from what the jumps were computed with. The index is of two bytes whatever its value; the
+ * constant is added only when the call is written, as measured probes may be given up. */
 void code_put_call(struct method_code *method, enum probe probe)
 {
     if (method->file->request->phases)
@@ -64,6 +68,8 @@ void code_put_variable(struct class_output *output, uint32_t opcode, uint32_t br
         put_u1(output, variable);
 }
 
+/* Trampolines are in the order of their slots, those of one slot side by side: the layout puts a
+ * run of them before one instruction. */
 uint32_t slot_trampolines(const struct method_code *method, uint32_t offset,
                           const struct trampoline **first)
 {
@@ -109,6 +115,9 @@ static const uint8_t sizes[202] = {
     0, 4, 3, 3, 5, 5, /* wide multianewarray ifnull ifnonnull goto_w jsr_w */
 };
 
+/* The operands of a switch begin at the next multiple of 4 from the method's start, so the size
+ * depends on where the instruction is: it changes when probes are put before it. Sums are of 64
+ * bits, because the count of cases is the file's and may be 2^32. */
 static uint32_t switch_size(const uint8_t *code, uint32_t length, uint32_t offset)
 {
     uint32_t operands = switch_operands(offset);

@@ -129,8 +129,8 @@ static void set_zero(struct session *session)
  *    is stored in ticks of that scale.
  * 3. slots_prove() precedes everything that reads slots: `holds` and headers_prove() below, and
  *    sights_possible(), which engine_choice_settle() calls when it defines the class of the probes.
- *    That class is defined once per process. If slots were proven later, it would lack the probes
- * that show objects to leaf calls, for good.
+ *    That class is defined once per process. If slots were proven later, it would lack, for good,
+ *    the probes that show objects to leaf calls.
  * 4. The engine is settled before `holds`, because a fallback to engine=jvmti changes it. A gentle
  *    session changes the loaded classes here: no probe finds a session yet, so the probes do
  *    nothing, and the program runs while some classes have them and others do not.
@@ -139,8 +139,8 @@ static void set_zero(struct session *session)
  * 6. Time zero of a trace that begins late is after all this work, which is no part of the
  *    recording. The header gets the scale before the decoder is created, as the decoder copies it.
  * 7. The properties are written last of all, since most of them state how the steps above ended,
- *    and before the first block, so that a trace that is cut early has them. From here on the drain
- * thread alone uses the writer: write_first() runs there.
+ *    and before the first block, so that a trace that is cut early has them. From here on the
+ *    drain thread alone uses the writer: write_first() runs there.
  * 8. VM start has stamp 0 and VM init the stamp at which the clock now stands still. Both are in
  *    the global stream before the session is published, so nothing can precede them.
  * 9. The drain thread starts to drain before the snapshot: that may fill the ring, and would wait

@@ -1,5 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes deaths in a first pass (death_tracker.h), and copies the trace in a second. */
+/*
+ * Computes deaths in a first pass (death_tracker.h), and copies the trace in a second.
+ *
+ * The first pass replays the references in the order of time.  Each collection that it comes to
+ * dates the objects that it found dead, anywhere between their births and the collection.  So
+ * deaths come collection by collection, but not in the order of their times, and the last
+ * collection may add the earliest death.  death_runs.h sorts them; none can be written before the
+ * first pass has ended.
+ *
+ * The second pass copies block by block, in the order of the file, and not in the order of time.
+ * What one thread wrote thus stays in its stream and in its order, which are all that a reader
+ * relies on to merge streams: a copy in the order of time would have decided anew, and for good,
+ * between records of the same tick.
+ *
+ * Only the stream of frees changes.  Its java.ObjectFree records are left out, and the deaths take
+ * their place.  They belong to that stream and to no thread's: a thread's stream says what the
+ * thread did in this order, and to become unreachable is nothing that a thread does.  The stream is
+ * in the order of time, and so are the sorted deaths.  So the two are merged: before each record
+ * that is copied, all deaths that are not later.  A death behind a later record would make the
+ * stream run backwards, and a merge by time gives such a record only after all that it passed.
+ */
 #include "converter/graph/dated_trace.h"
 
 #include <stdlib.h>
@@ -123,7 +143,11 @@ static bool is_older_record(const struct step_definition *file, uint32_t record)
 }
 
 /* Returns the trace's definition if it has the record; ours if the trace's is an older version of
- * it; NULL otherwise.  Ours must keep each record's number: blocks name records by it. */
+ * it; NULL otherwise.  Traces from before java.ObjectDeath have no record to write a death with, so
+ * their copy gets our definition.  Ours must keep each record's number, by which put_copy() and the
+ * tables by record number (`wanted`, `time_slots`) find it; that is why records are only ever added
+ * at the end of java.step.  A definition that somebody else has changed is refused: its records may
+ * mean something else. */
 static const struct step_definition *choose_definition(const struct step_definition *file)
 {
     const struct step_definition *ours = &step_java_trace_definition;
@@ -215,6 +239,8 @@ static enum step_status copy_all(struct dating *dating, uint32_t death, struct s
     return status == STEP_STATUS_OK ? dated_put_deaths(dating, death, UINT64_MAX, error) : status;
 }
 
+/* Frees of objects that the trace does not know (java.ObjectFreeUnknown) are another record type
+ * and stay as they are: nothing is known of these objects but that a collection found them dead. */
 static enum step_status prepare_copy(struct dating *dating, struct step_error *error)
 {
     const struct step_definition *definition = step_reader_borrow_definition(dating->reader);

@@ -128,6 +128,10 @@ static enum step_status column_expand(const struct step_coding *coding, const ui
                            scratch->raw.data, length);
 }
 
+/* Each step is checked against what the one before it may give: the raw length against the form's
+ * bound, the decompressed length, the form's bytes and then its values, which the transforms take
+ * in any case, as each inverse is defined for all numbers or says CORRUPT.  So a damaged column is
+ * found here or gives wrong values, but never reads or writes beyond its buffers. */
 enum step_status step_column_read(const struct step_coding *coding, const uint8_t *stored,
                                   const struct step_series *series, uint64_t *values, size_t count,
                                   struct step_decompressor *decompressor,
@@ -168,6 +172,10 @@ static bool append_numbers(struct step_buffer *out, uint64_t id, const uint64_t 
     return ok;
 }
 
+/* Later transforms carry their name as a parameter, eight characters in one number, the first in
+ * the lowest byte.  A reader that does not know the number can then say what it lacks, and two
+ * developments that gave one number to two transforms are told apart instead of decoding nonsense
+ * (is_valid()). */
 static uint64_t pack_name(const char *name)
 {
     uint64_t packed = 0;

@@ -167,6 +167,9 @@ void step_dictionary_finish(struct step_reader *reader)
     }
 }
 
+/* While a growing file is followed, parts are added to dictionaries that have a table.  A table
+ * that is too short would say that there are no such entries; without one, the search finds them.
+ */
 void step_dictionary_regrow(struct step_reader *reader)
 {
     for (size_t i = 0; i < reader->definition->record_count; i++) {
@@ -193,7 +196,9 @@ void step_dictionaries_destroy(struct step_reader *reader)
     reader->dictionaries = NULL;
 }
 
-/* Returns the first part with an entry that is not before `id`, or the number of parts. */
+/* Returns the first part with an entry that is not before `id`, or the number of parts.  Ids begin
+ * at 1, a part's `first` at 0: it has the ids from first + 1 to first + count.  Parts are in
+ * ascending order and do not overlap, which dictionary_check() has seen to. */
 static size_t part_at(const struct step_dictionary *dictionary, uint64_t id)
 {
     size_t low = 0, high = dictionary->part_count;

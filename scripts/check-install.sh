@@ -105,7 +105,7 @@ if command -v c++ >/dev/null; then # what stepc makes is for C++ as well
     "${CC:-cc}" -I"$prefix" -c -o "$prefix/net_trace.o" "$prefix/net_trace.c" "${shared[@]}"
     c++ -o "$prefix/main" "$prefix/main.o" "$prefix/net_trace.o" "${shared[@]}" && "$prefix/main"
 fi
-"$prefix/bin/stepc" --check "$prefix"/share/steptrace/*.step
+"$prefix/bin/stepc" --check "$prefix"/share/steptrace/*.step "$prefix"/share/doc/steptrace/examples/{,definitions/}*.step
 "$prefix/bin/steptrace" --version
 # shellcheck disable=SC2162
 read agent < <(pkg-config --variable=agent steptrace)

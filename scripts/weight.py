@@ -24,7 +24,7 @@ FEATURES = (
      "tests/unit/format/core/* tests/formats/step/* tests/golden/* docs/formats/step* docs/man/stepc* tests/fuzz/step/* tests/fuzz/codec/* tests/fuzz/language/*"),
     ("Meta-TF and metatfc", "the Meta-TF paper", "*metatf* *dtd*"),
     ("HATF, simple-binary, memory-replay", "the HATF paper, allocator studies", "*hatf* *simple_binary*"),
-    ("definitions of JVM entities, JVMPI, JVMTI, bytecode", "the STEP papers", "format/definitions/* tests/unit/format/definitions/* docs/formats/java.md"),
+    ("definitions of JVM entities, JVMPI, JVMTI, bytecode", "the STEP papers", "examples/definitions/* tests/unit/format/definitions/*"),
     ("memory-infra: written and read", "the HATF paper (heap dumps of Chromium)", "*memory_infra* *memory-infra*"),
     ("text formats", "the papers, scripts", "format/text/* converter/formats/text/* tests/formats/text/* docs/formats/text* tests/fuzz/text/*"),
     ("HPROF, JFR, heaptrack, CTF, pprof, Valgrind, collapsed, speedscope, Chrome trace", "users of those tools", "*hprof* *jfr* *Jfr* *heaptrack* *ctf* *pprof* *callgrind* *dhat* *massif* *valgrind* *collapsed* *speedscope* "

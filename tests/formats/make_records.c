@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* make_records DEFINITION OUT COUNT INCLUDES: a trace of any definition, with COUNT records of each
- * type in two streams and some entries of each dictionary, of values that a seed makes.  Times go
- * up. */
+/* make_records DEFINITION OUT COUNT INCLUDES...: a trace of any definition, with COUNT records of
+ * each type in two streams and some entries of each dictionary, of values that a seed makes.  Times
+ * go up. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -46,10 +46,11 @@ int main(int argc, char **argv)
     struct step_writer_options options;
     struct step_writer *writer;
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    if (argc != 5)
+    if (argc < 5)
         return 2;
-    const struct step_definition_options reading = {
-        .includes = true, .directories = (const char *const *) &argv[4], .directory_count = 1};
+    const struct step_definition_options reading = {.includes = true,
+                                                    .directories = (const char *const *) &argv[4],
+                                                    .directory_count = (size_t) argc - 4};
     must(step_definition_load(argv[1], &reading, &definition, &error), &error);
     step_writer_options_init(&options);
     options.definition = definition;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The canonical form of each definition parses to the same: it prints the same, and so does its schema.
-for file in $data/../../../format/definitions/*.step $data/*.step; do
+tree=$data/../../..
+for file in $tree/{format,examples}/definitions/*.step $data/*.step; do
     name=$(basename $file)
     stepc --print $file >$name || echo "$name: exit $?"
     stepc --print $name >again.step && cmp $name again.step

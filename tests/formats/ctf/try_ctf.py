@@ -187,7 +187,8 @@ def check(work, name, trace, *options, bt=True):
 def check_definitions(work):
     for name, path, count in (("all", f"{SOURCE}/tests/unit/format/definitions/all.step", "4"),
                               ("words", f"{HERE}/words.step", "40"), ("syntax", f"{DATA}/all_of_it.step", "40")):
-        run(MAKE_RECORDS, path, f"{work}/{name}.step", count, f"{SOURCE}/format/definitions")
+        run(MAKE_RECORDS, path, f"{work}/{name}.step", count, f"{SOURCE}/format/definitions",
+            f"{SOURCE}/examples/definitions")
         counts, reader = check(work, name, f"{work}/{name}.step")
         assert counts and max(counts.values()) == int(count), (name, counts)
         assert len(counts) > len(reader.metadata.events) // 2 * 9 // 10, (name, len(counts))

@@ -85,15 +85,10 @@ static bool parse_value(struct option_parse *parse, const char *key, const char 
     return false;
 }
 
-static const char *nearest_key(const struct option_parse *parse, const char *typed)
+static const char *option_key_at(const void *parse, size_t i)
 {
-    const char *nearest = NULL;
-    size_t least = NEAREST_WORD_CHANGES + 1;
-    for (size_t i = 0; i < option_count; i++)
-        if ((option_table[i].shared || !parse->only_shared) &&
-            nearest_word_improves(typed, option_table[i].key, &least))
-            nearest = option_table[i].key;
-    return nearest;
+    bool only_shared = ((const struct option_parse *) parse)->only_shared;
+    return option_table[i].shared || !only_shared ? option_table[i].key : NULL;
 }
 
 static bool is_trace_name(const char *text)
@@ -109,7 +104,7 @@ static void parse_pair(struct option_parse *parse, char *pair)
     if (equals != NULL)
         *equals = '\0';
     if (!(equals != NULL ? parse_value(parse, pair, equals + 1) : take_command(parse, pair))) {
-        const char *nearest = nearest_key(parse, pair);
+        const char *nearest = nearest_word_of(pair, option_key_at, parse, option_count);
         parse->faults++;
         if (nearest != NULL && strcmp(nearest, pair) == 0) {
             log_message("option '%s' has no value: write %s=... (try help)", pair, pair);

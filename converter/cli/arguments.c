@@ -66,26 +66,28 @@ void arguments_print_with(arguments_printer print)
     printer = print;
 }
 
+static const char *arguments_word_at(const void *words, size_t i)
+{
+    return ((const char *const *) words)[i];
+}
+
 const char *nearest_word(const char *typed, const char *const *words, size_t count)
 {
-    const char *nearest = NULL;
-    size_t least = NEAREST_WORD_CHANGES + 1;
-    for (size_t i = 0; i < count; i++)
-        if (nearest_word_improves(typed, words[i], &least))
-            nearest = words[i];
-    return nearest;
+    return nearest_word_of(typed, arguments_word_at, words, count);
+}
+
+static const char *arguments_option_at(const void *arguments, size_t i)
+{
+    return ((const struct arguments *) arguments)->rows[i].name;
 }
 
 static enum step_status unknown_option(const struct arguments *arguments, const char *name,
                                        size_t length)
 {
-    const char *words[64];
     char typed[NEAREST_WORD_LONGEST + 1];
-    size_t count = 0;
-    for (; count < arguments->row_count && count < 64; count++)
-        words[count] = arguments->rows[count].name;
     snprintf(typed, sizeof typed, "%.*s", (int) (length < sizeof typed ? length : 0), name);
-    const char *nearest = nearest_word(typed, words, count);
+    const char *nearest =
+        nearest_word_of(typed, arguments_option_at, arguments, arguments->row_count);
     if (nearest != NULL)
         return arguments_fault(arguments, "unknown option --%s; did you mean --%s?", typed,
                                nearest);

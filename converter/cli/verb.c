@@ -23,14 +23,9 @@ static const struct {
     const char *name, *now;
 } former[] = {{"agent-path", "version --agent-path"}, {"snapshot", "attach --snapshot"}};
 
-static const char *verb_nearest(const char *typed)
+static const char *verb_name_at(const void *table, size_t i)
 {
-    const char *nearest = NULL;
-    size_t least = NEAREST_WORD_CHANGES + 1;
-    for (size_t i = 0; i < verb_count; i++)
-        if (nearest_word_improves(typed, verbs[i].name, &least))
-            nearest = verbs[i].name;
-    return nearest;
+    return ((const struct verb *) table)[i].name;
 }
 
 enum step_status verb_unknown(const char *name)
@@ -45,7 +40,7 @@ enum step_status verb_unknown(const char *name)
             report_line("this build has no command `%s`", name);
             return STEP_STATUS_INVALID;
         }
-    const char *nearest = verb_nearest(name);
+    const char *nearest = nearest_word_of(name, verb_name_at, verbs, verb_count);
     fputs("steptrace: unknown command '", stderr);
     print_shown_text(name, stderr);
     fputc('\'', stderr);

@@ -133,14 +133,9 @@ static const struct trace_format *packed_format(const char *name)
     return format != NULL && format->packs_by_ending ? format : NULL;
 }
 
-static const char *nearest_name(const char *typed)
+static const char *trace_format_name_at(const void *table, size_t i)
 {
-    const char *nearest = NULL;
-    size_t least = NEAREST_WORD_CHANGES + 1;
-    for (size_t i = 0; i < TRACE_FORMAT_COUNT; i++)
-        if (nearest_word_improves(typed, trace_formats[i]->name, &least))
-            nearest = trace_formats[i]->name;
-    return nearest;
+    return ((const struct trace_format *const *) table)[i]->name;
 }
 
 bool take_input_format(void *format_target, const char *value, const char **fault)
@@ -148,7 +143,8 @@ bool take_input_format(void *format_target, const char *value, const char **faul
     static char expected[160];
     const struct trace_format *format = trace_format_by_name(value, strlen(value));
     const struct trace_format *packed = packed_format(value);
-    const char *nearest = nearest_name(value);
+    const char *nearest =
+        nearest_word_of(value, trace_format_name_at, trace_formats, TRACE_FORMAT_COUNT);
     if (packed != NULL)
         snprintf(expected, sizeof expected,
                  "the format is %s; a file whose name ends in %s is compressed", packed->name,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "converter/trace/event_selection.h"
+#include "format/core/nearest_word.h"
 
 struct parser {
     const char *text;
@@ -82,10 +83,14 @@ static bool parse_rows(struct parser *parser)
     return true;
 }
 
+static const char *metric_name_at(const void *table, size_t i)
+{
+    return ((const struct metric *) table)[i].name;
+}
+
 static bool parse_metric(struct parser *parser)
 {
     size_t length = word_length(parser->at);
-    const char *words[32];
     char typed[40];
     parser->rule->metric = metric_by_name(parser->at, length);
     if (parser->rule->metric != NULL) {
@@ -93,10 +98,8 @@ static bool parse_metric(struct parser *parser)
         gate_rule_skip_blanks(parser);
         return true;
     }
-    for (size_t i = 0; i < metric_count; i++)
-        words[i] = metrics[i].name;
     snprintf(typed, sizeof typed, "%.*s", (int) (length < 32 ? length : 0), parser->at);
-    const char *nearest = nearest_word(typed, words, metric_count);
+    const char *nearest = nearest_word_of(typed, metric_name_at, metrics, metric_count);
     if (length == 0)
         return fail(parser, "what is measured is expected, as allocated or alive_at_end");
     return nearest != NULL

@@ -46,4 +46,22 @@ static inline int nearest_word_improves(const char *typed, const char *word, siz
     return 1;
 }
 
+/* Word number `i` of a list; NULL: not to be suggested. */
+typedef const char *(*nearest_word_at)(const void *list, size_t i);
+
+/* Returns the word of the list that is most similar to `typed`, or NULL if none is similar enough.
+ */
+static inline const char *nearest_word_of(const char *typed, nearest_word_at at, const void *list,
+                                          size_t count)
+{
+    const char *nearest = NULL;
+    size_t least = NEAREST_WORD_CHANGES + 1;
+    for (size_t i = 0; i < count; i++) {
+        const char *word = at(list, i);
+        if (word != NULL && nearest_word_improves(typed, word, &least))
+            nearest = word;
+    }
+    return nearest;
+}
+
 #endif

@@ -90,17 +90,6 @@ static bool recorded_name_parse(const char *name, const char *plain, size_t mark
 
 /* ---- converted traces ---- */
 
-/* Returns the position of the format's extension. */
-static size_t stem_length(const char *output)
-{
-    const char *slash = strrchr(output, '/');
-    for (const char *at = strchr(slash != NULL ? slash : output, '.'); at != NULL;
-         at = strchr(at + 1, '.'))
-        if (trace_format_by_ending(at - 1) != NULL)
-            return (size_t) (at - output);
-    return strlen(output);
-}
-
 /* Writes "", ".2", "-3" or ".2-3", and returns the length. */
 static size_t recorded_traces_print_numbers(unsigned number, unsigned image, char *out, size_t size)
 {
@@ -115,7 +104,7 @@ static size_t recorded_traces_print_numbers(unsigned number, unsigned image, cha
 static void print_output(const char *base, unsigned number, unsigned image, char *out)
 {
     char numbers[32];
-    size_t stem = stem_length(base);
+    size_t stem = trace_format_stem_length(base);
     recorded_traces_print_numbers(number, image, numbers, sizeof numbers);
     snprintf(out, PATH_MAX, "%.*s%s%s", (int) stem, base, numbers, base + stem);
 }

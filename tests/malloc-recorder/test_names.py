@@ -130,6 +130,10 @@ class Names(unittest.TestCase):
         self.assertEqual(self.files(), ['run.2.hatf', 'run.hatf'])
         self.assertEqual(content(self.path('run.hatf')), first)
         self.assertEqual(mode(self.path('run.hatf')), 0o600)
+        self.assertEqual(self.lives('my.txt.hatf').returncode, 3)  # the format's ending is the last
+        self.moved(self.lives('my.txt.hatf'), 'my.txt.hatf', 'my.txt.2.hatf')
+        for name in ('my.txt.hatf', 'my.txt.2.hatf'):
+            os.unlink(self.path(name))
         done = self.lives('run.hatf', '-O', 'overwrite=yes')
         self.assertEqual((done.returncode, done.stderr, len(self.files())), (3, '', 2))
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "capture/provenance.h"
+#include "steptrace/show.h"
 
 #define WAITS 10
 #define WAIT_MS 100
@@ -120,17 +121,16 @@ static void log_put(const char *line, size_t length)
 
 void log_message(const char *format, ...)
 {
-    char line[1024] = "steptrace: ";
+    char text[1000], line[1024] = "steptrace: ";
     size_t start = strlen(line);
     va_list arguments;
     va_start(arguments, format);
-    int written = vsnprintf(line + start, sizeof line - start - 1, format, arguments);
+    int written = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (written < 0)
         return;
-    size_t end = start + (size_t) written;
-    if (end > sizeof line - 2)
-        end = sizeof line - 2;
+    const struct step_bytes shown = {(const uint8_t *) text, strlen(text)};
+    size_t end = start + step_show(shown, line + start, sizeof line - start - 1);
     if (message_taker != NULL) {
         message_taker(line + start, end - start);
         return;

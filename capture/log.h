@@ -8,9 +8,8 @@
 
 #include "steptrace/status.h"
 
-/* Writes "steptrace: message
- *
- * " in one piece; nothing if stderr accepts none within a second. */
+/* Writes "steptrace: ", the message as step_show() escapes it, and the line's end in one piece;
+ * nothing if stderr accepts none within a second. */
 __attribute__((format(printf, 1, 2))) void log_message(const char *format, ...);
 /* Same, for a text of step_error_print(). Returns false. */
 bool log_error(const struct step_error *error);

@@ -38,8 +38,29 @@ static void test_full_pipe(void)
     CU_ASSERT_TRUE(is_written);
 }
 
+/* Names of traces are what a user typed, or another process. */
+static void test_control_characters(void)
+{
+    int ends[2], own = dup(STDERR_FILENO);
+    char line[256] = "", all[2048];
+    memset(all, '\n', sizeof all - 1);
+    all[sizeof all - 1] = '\0';
+    CU_ASSERT_EQUAL_FATAL(pipe2(ends, O_NONBLOCK), 0);
+    dup2(ends[1], STDERR_FILENO);
+    log_message("cannot make %s", "a\nsteptrace: b\033[2J.step");
+    ssize_t got = read(ends[0], line, sizeof line - 1);
+    log_message("%s", all);
+    ssize_t cut = read(ends[0], all, sizeof all);
+    dup2(own, STDERR_FILENO);
+    CU_ASSERT(got > 0);
+    CU_ASSERT_STRING_EQUAL(line, "steptrace: cannot make a\\x0asteptrace: b\\x1b[2J.step\n");
+    CU_ASSERT(cut > 1000 && cut <= 1024);
+    CU_ASSERT_PTR_EQUAL(memchr(all, '\n', (size_t) cut), &all[cut - 1]);
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("log", NULL, NULL);
+    CU_add_test(suite, "control characters", test_control_characters);
     CU_add_test(suite, "a pipe that is full", test_full_pipe);
 }

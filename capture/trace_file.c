@@ -208,9 +208,14 @@ static enum step_status replace(struct trace_file *file, mode_t mode, const char
 
 /* ---- a new trace ---- */
 
-/* Whatever it is: another user may have made a directory or a FIFO of that name. */
+/* Whatever it is: another user may have made a directory or a FIFO of that name. But who names a
+ * device has not had a file beside it in mind, and may be root. */
 static enum step_status exists(const char *path, struct step_error *error)
 {
+    struct stat about;
+    if (lstat(path, &about) == 0 && (S_ISCHR(about.st_mode) || S_ISBLK(about.st_mode)))
+        return step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET,
+                              "is a device; a trace is a new file");
     return step_error_set(error, STEP_STATUS_BUSY, path, STEP_NO_OFFSET, "exists already");
 }
 

@@ -52,6 +52,9 @@ mode_t recording_mode(const struct recording_options *options);
 /* Returns true if the last `overwrite=` is yes. */
 bool recording_overwrites(const struct recording_options *options);
 
+/* Returns OK unless the name is a device's, beside which a recorder would make a file with a
+ * number; else reports it and returns INVALID. */
+enum step_status recording_check_place(const struct arguments *arguments, const char *output);
 /* Returns OK if a JVM's trace may have this name, and not that of a page or of another format,
  * which a recorder does not write; else reports it and returns INVALID. */
 enum step_status recording_check_name(const struct arguments *arguments, const char *output);

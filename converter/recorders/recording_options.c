@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -133,8 +134,18 @@ bool recording_file_name(const char *output, char *name, size_t size)
     return false;
 }
 
+enum step_status recording_check_place(const struct arguments *arguments, const char *output)
+{
+    struct stat about;
+    if (stat(output, &about) == 0 && (S_ISCHR(about.st_mode) || S_ISBLK(about.st_mode)))
+        return arguments_fault(arguments, "-o %s: a device; a trace is a new file", output);
+    return STEP_STATUS_OK;
+}
+
 enum step_status recording_check_name(const struct arguments *arguments, const char *output)
 {
+    if (recording_check_place(arguments, output) != STEP_STATUS_OK)
+        return STEP_STATUS_INVALID;
     const struct trace_format *format = trace_format_by_ending(output);
     size_t length = strlen(output), page = sizeof ".html" - 1;
     if (length >= page && strcasecmp(output + length - page, ".html") == 0)

@@ -152,6 +152,8 @@ static enum step_status record_malloc_program(struct recording *recording,
     char **command = (char **) arguments->operands;
     if (strcmp(recording->output, "-") == 0)
         return arguments_fault(arguments, "-o -: a trace that is recorded needs a file");
+    if (recording_check_place(arguments, recording->output) != STEP_STATUS_OK)
+        return STEP_STATUS_INVALID;
     if (!make_step_path(recording))
         return arguments_fault(arguments, "-o %s: the recorder accepts no comma in a file name",
                                recording->output);

@@ -72,6 +72,17 @@ class Names(unittest.TestCase):
         self.assertEqual(content(self.path('notes.txt.step')), b'mine')
         self.assertFalse(os.path.exists(self.path('nowhere')))
 
+    @unittest.skipIf(os.geteuid() != 0, 'needs root')
+    def test_device(self):
+        """No file with a number beside it; a link to one is a name that is taken."""
+        os.mknod(self.path('null.step'), stat.S_IFCHR | 0o600, os.makedev(1, 3))
+        os.symlink('/dev/null', self.path('link.step'))
+        for name in ('null.step', 'link.step'):
+            done = run([program('lives'), '100', 'return'],
+                       env={**os.environ, 'LD_PRELOAD': LIBRARY, 'STEPTRACE_MALLOC': f'file={self.path(name)}'})
+            self.assertIn({'null.step': 'is a device', 'link.step': 'exists'}[name], done.stderr)
+        self.assertEqual(self.files(), ['link.2.step', 'link.step', 'null.step'])
+
     def refused(self, name, reason):
         before = self.files()
         done = self.lives(name, '-O', 'overwrite=yes,required=yes')

@@ -19,6 +19,10 @@ steptrace record -o a,b.step java Main
 echo $?
 steptrace record -o - java Main
 echo $?
+for command in record attach record-malloc; do
+    steptrace $command -o /dev/full 1
+    echo $?
+done
 steptrace record no-such-command
 echo $?
 STEPTRACE_AGENT=none.so steptrace record java Main

@@ -180,6 +180,7 @@ const struct trace_sink_operations stepfile_alloc_sink_operations = {
     .size_bytes = sizeof(struct step_allocs_sink),
     .open = allocs_sink_open,
     .put_alloc = allocs_sink_put,
+    .has_properties = true,
     .close = allocs_sink_close,
     .reset = allocs_sink_reset,
 };

@@ -4,6 +4,17 @@
 
 #include <string.h>
 
+#include "converter/trace/copy_loss.h"
+#include "steptrace/show.h"
+
+/* The comment in which a copy says what it lacks. */
+static void alloc_source_note_loss(struct alloc_source *source, struct step_bytes comment)
+{
+    struct step_bytes loss = copy_loss_of_comment(comment);
+    if (loss.data != NULL)
+        step_show(loss, source->about.said_loss, sizeof source->about.said_loss);
+}
+
 enum step_status alloc_source_next(struct alloc_source *source, struct hatf_record *record,
                                    struct step_error *error)
 {
@@ -13,6 +24,8 @@ enum step_status alloc_source_next(struct alloc_source *source, struct hatf_reco
     source->offset = STEP_NO_OFFSET;
     enum step_status status = source->operations->next(source, record, &local);
     if (status == STEP_STATUS_OK) {
+        if (record->tag == HATF_COMMENT)
+            alloc_source_note_loss(source, record->comment);
         source->record_count++;
         source->number++;
         return status;

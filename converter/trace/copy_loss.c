@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "converter/files/trace_gap.h"
 
@@ -51,7 +52,7 @@ static uint64_t lost_bytes(const struct step_reader *reader)
     return bytes;
 }
 
-static const char *loss_of(const struct trace_about *about, char text[COPY_LOSS_ROOM])
+const char *copy_loss_of(const struct trace_about *about, char text[COPY_LOSS_ROOM])
 {
     const struct step_reader *reader = innermost(about)->reader;
     uint64_t lost = reader != NULL ? lost_bytes(reader) : 0;
@@ -72,23 +73,42 @@ static const char *loss_of(const struct trace_about *about, char text[COPY_LOSS_
     return text;
 }
 
+bool copy_loss_is_said(const struct trace_about *about)
+{
+    return innermost(about)->said_loss[0] != '\0';
+}
+
+const char *copy_loss_new(const struct trace_about *about, char text[COPY_LOSS_ROOM])
+{
+    const char *loss = copy_loss_of(about, text);
+    return loss == text || loss == innermost(about)->said_loss ? loss : NULL;
+}
+
+struct step_bytes copy_loss_of_comment(struct step_bytes comment)
+{
+    const size_t length = sizeof COPY_LOSS_COMMENT - 1;
+    if (comment.length <= length || memcmp(comment.data, COPY_LOSS_COMMENT, length) != 0)
+        return (struct step_bytes){NULL, 0};
+    return (struct step_bytes){comment.data + length, comment.length - length};
+}
+
 enum step_status copy_loss_put(const struct trace_about *about, struct step_writer *writer)
 {
     char text[COPY_LOSS_ROOM], count[24];
-    const char *loss = loss_of(about, text);
+    const char *loss = copy_loss_new(about, text);
     struct trace_summary summary = trace_summary_of(about);
     enum step_status status = STEP_STATUS_OK;
     snprintf(count, sizeof count, "%" PRIu64, summary.recovered);
     if (!summary.whole)
         status = step_writer_property(writer, RECOVERED_RECORDS, count);
-    if (status == STEP_STATUS_OK && loss == text)
+    if (status == STEP_STATUS_OK && loss != NULL)
         status = step_writer_property(writer, TRACE_INCOMPLETE, loss);
     return status;
 }
 
 const char *copy_loss_of_reader(const struct step_reader *reader, char text[COPY_LOSS_ROOM])
 {
-    return loss_of(&(struct trace_about){.reader = reader}, text);
+    return copy_loss_of(&(struct trace_about){.reader = reader}, text);
 }
 
 enum step_status copy_loss_put_of_reader(const struct step_reader *reader,

@@ -30,6 +30,9 @@ struct trace_property trace_property_of(const struct trace_about *about, size_t 
 {
     while (about->inner != NULL)
         about = about->inner;
+    if (about->reader == NULL && i == about->property_count && about->said_loss[0] != '\0')
+        return (struct trace_property){trace_text_of(TRACE_INCOMPLETE),
+                                       trace_text_of(about->said_loss)};
     if (about->reader == NULL)
         return i < about->property_count ? about->properties[i]
                                          : (struct trace_property){.key = {NULL}};

@@ -17,6 +17,8 @@ struct trace_property {
     struct trace_text value;
 };
 
+enum { TRACE_ABOUT_LOSS_ROOM = 160 };
+
 /* A part of each source, which sets the members. */
 struct trace_about {
     const char *format;
@@ -27,8 +29,11 @@ struct trace_about {
     struct trace_property *properties; /* if there is no reader; owned by the source */
     size_t property_count;
     bool has_damage;
-    struct step_damage damage; /* found by this source */
-    bool is_stopped;           /* reading stopped at that damage */
+    struct step_damage damage;             /* found by this source */
+    bool is_stopped;                       /* reading stopped at that damage */
+    char said_loss[TRACE_ABOUT_LOSS_ROOM]; /* the property `incomplete` of a file that is a copy and
+                                            * has no properties: it says so in a comment, the last
+                                            * record (copy_loss.h); "": none so far */
 };
 
 /* What is known about a trace besides its events. */

@@ -2,9 +2,11 @@
 /* Functions common to all sinks: the structure, compression, the stream that a sink prints to. */
 #include "converter/trace/trace_sink.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "converter/containers/no_memory.h"
+#include "converter/trace/copy_loss.h"
 #include "converter/trace/events_as_allocs.h"
 #include "steptrace/packed.h"
 
@@ -73,10 +75,29 @@ enum step_status trace_sink_put_alloc(struct trace_sink *sink, const struct hatf
     return output_file_name_error(sink->file, status, error);
 }
 
+/* A comment of the source that says so was a record like any other. */
+static enum step_status trace_sink_put_loss(struct trace_sink *sink, struct step_error *error)
+{
+    char text[COPY_LOSS_ROOM], comment[sizeof COPY_LOSS_COMMENT + TRACE_ABOUT_LOSS_ROOM];
+    const char *loss = copy_loss_of(&sink->source->about, text);
+    if (loss == NULL || copy_loss_is_said(&sink->source->about))
+        return STEP_STATUS_OK;
+    int length = snprintf(comment, sizeof comment, COPY_LOSS_COMMENT "%s", loss);
+    const struct hatf_record record = {
+        .tag = HATF_COMMENT,
+        .comment = {(const uint8_t *) comment,
+                    (size_t) length < sizeof comment ? (size_t) length : sizeof comment - 1}};
+    return trace_sink_put_alloc(sink, &record, error);
+}
+
 enum step_status trace_sink_close(struct trace_sink *sink, struct step_error *error)
 {
-    enum step_status status =
-        sink->operations->close != NULL ? sink->operations->close(sink, error) : STEP_STATUS_OK;
+    const struct trace_sink_operations *operations = sink->operations;
+    enum step_status status = operations->put_alloc != NULL && !operations->has_properties
+                                  ? trace_sink_put_loss(sink, error)
+                                  : STEP_STATUS_OK;
+    if (status == STEP_STATUS_OK && operations->close != NULL)
+        status = operations->close(sink, error);
     if (status == STEP_STATUS_OK && sink->operations->prints)
         status = output_stream_close(&sink->stream, error);
     if (status == STEP_STATUS_OK && sink->packed != NULL)

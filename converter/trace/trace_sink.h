@@ -18,8 +18,10 @@ struct trace_sink {
 };
 
 struct trace_sink_operations {
-    size_t size_bytes; /* of the sink's structure, which begins with a struct trace_sink */
-    bool prints;       /* to `stream`, which is compressed as the format says */
+    size_t size_bytes;   /* of the sink's structure, which begins with a struct trace_sink */
+    bool has_properties; /* of a sink of allocations: a copy says there what it lacks, not in a
+                            comment */
+    bool prints;         /* to `stream`, which is compressed as the format says */
     /* Begins the file.  The rest of the structure is zero. */
     enum step_status (*open)(struct trace_sink *sink, const struct format_output *to,
                              struct step_error *error);

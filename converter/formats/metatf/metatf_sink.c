@@ -9,8 +9,10 @@
 
 #include "converter/cli/arguments.h"
 #include "converter/containers/no_memory.h"
+#include "converter/files/trace_gap.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
+#include "converter/trace/copy_loss.h"
 #include "converter/trace/trace_sink.h"
 #include "steptrace/hatf_metatf.h"
 #include "steptrace/hatf_split_metatf.h"
@@ -231,10 +233,25 @@ static enum step_status mtf_sink_put(struct trace_sink *base, const struct trace
     return sink->status;
 }
 
+static void mtf_sink_put_property(struct metatf_sink *sink, struct trace_text key,
+                                  struct trace_text value)
+{
+    struct step_java_metatf_event event = {.kind = STEP_JAVA_METATF_PROPERTIES_PROPERTY};
+    event.as.properties_property.key_data = trace_text_bytes(key);
+    event.as.properties_property.value_data = trace_text_bytes(value);
+    put_java(sink, &event);
+}
+
 static enum step_status mtf_sink_close(struct trace_sink *base, struct step_error *error)
 {
     struct metatf_sink *sink = (struct metatf_sink *) base;
-    return metatf_writer_close(sink->writer, error);
+    char text[COPY_LOSS_ROOM];
+    const char *loss = copy_loss_new(&base->source->about, text);
+    if (loss != NULL)
+        mtf_sink_put_property(sink, trace_text_of(TRACE_INCOMPLETE), trace_text_of(loss));
+    if (sink->status != STEP_STATUS_OK && error != NULL)
+        *error = sink->error;
+    return sink->status == STEP_STATUS_OK ? metatf_writer_close(sink->writer, error) : sink->status;
 }
 
 static void mtf_sink_reset(struct trace_sink *base)
@@ -244,15 +261,6 @@ static void mtf_sink_reset(struct trace_sink *base)
     for (unsigned i = 0; i < TABLES; i++)
         id_table_reset(&sink->places[i]);
     free(sink->chain.ids);
-}
-
-static void mtf_sink_put_property(struct metatf_sink *sink, struct trace_text key,
-                                  struct trace_text value)
-{
-    struct step_java_metatf_event event = {.kind = STEP_JAVA_METATF_PROPERTIES_PROPERTY};
-    event.as.properties_property.key_data = trace_text_bytes(key);
-    event.as.properties_property.value_data = trace_text_bytes(value);
-    put_java(sink, &event);
 }
 
 /* Writes a comment to each section, so that no entry of a table has offset 0, and the properties.

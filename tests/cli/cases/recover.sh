@@ -49,6 +49,14 @@ for ending in txt mtf hatf; do
     steptrace stats part.step >/dev/null 2>told
     echo $?
     grep -o 'the trace is incomplete: .*' told
+    for between in mtf hatf hatf.txt; do # through formats without a footer
+        steptrace convert part.$ending -o copy.$between 2>/dev/null
+        steptrace stats copy.$between 2>&1 >/dev/null | sed 's/^.*the trace/the trace/'
+        steptrace convert copy.$between -o copy.mtf 2>/dev/null
+        steptrace convert copy.mtf -o copy.step 2>/dev/null
+        steptrace info copy.step 2>/dev/null | grep -c '^incomplete'
+        steptrace dump copy.$between 2>/dev/null | grep -c 'is incomplete'
+    done
     steptrace convert part.step --class='**' -o again.step 2>/dev/null
     steptrace info again.step 2>/dev/null | grep -c '^incomplete'
 done

@@ -13,4 +13,6 @@ for in in $data/closed.txt a.step; do
     steptrace dump --class 'java.**' --kind OA $in
     echo "-- late frees know their class"
     steptrace dump --from-time 3us --kind OF $in
+    echo "-- stats of a time: object 3, which is older, is freed in it but not counted"
+    steptrace stats --time=2750ns.. $in | grep -E '^(allocated|freed|live|at end)|\[I'
 done

@@ -347,6 +347,7 @@ const struct trace_format format_otlp = {
     .ending = ".otlp",
     .help = "OpenTelemetry (experimental)",
     .needs = FORMAT_NEEDS_HEAP,
+    .packs_by_ending = true,
     .post_type = "application/x-protobuf",
     .options = options_of,
     .sink = &heap_sink_operations,

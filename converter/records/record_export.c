@@ -61,18 +61,20 @@ static uint8_t *find_occurring(const struct exporting *exporting)
 }
 
 static enum step_status record_export_print_text(struct exporting *exporting,
-                                                 const struct trace_format *format,
+                                                 const struct format_job *job,
                                                  struct output_file *file, struct step_error *error)
 {
     struct record_values values;
     struct record_table *table = NULL;
     const struct step_output output = output_file_as_output(file);
     struct output_stream stream;
-    enum step_status status = output_stream_open(&stream, &output, STEP_PACKING_NONE, 0, error);
+    enum step_status status =
+        output_stream_open(&stream, &output, trace_format_packing(job->format, job->output),
+                           format_settings_level(job->settings), error);
     if (status != STEP_STATUS_OK)
         return status;
     record_values_init(&values, exporting->reader, stream.file);
-    if (format == &format_csv) {
+    if (job->format == &format_csv) {
         uint8_t *occurring = find_occurring(exporting);
         table = occurring != NULL ? record_table_create(&values, occurring) : NULL;
         free(occurring);
@@ -97,8 +99,8 @@ static enum step_status record_export_put_text(struct exporting *exporting,
     struct output_file file;
     enum step_status status = output_file_open(&file, job->output, error);
     if (status == STEP_STATUS_OK)
-        status = output_file_end(
-            &file, record_export_print_text(exporting, job->format, &file, error), error);
+        status =
+            output_file_end(&file, record_export_print_text(exporting, job, &file, error), error);
     return status;
 }
 
@@ -164,6 +166,7 @@ const struct trace_format format_csv = {
     .help = "a table of all records",
     .needs = FORMAT_NEEDS_RECORDS,
     .options = text_options,
+    .packs_by_ending = true,
     .write = write_records,
 };
 
@@ -173,6 +176,7 @@ const struct trace_format format_jsonl = {
     .help = "JSON lines, one object per record",
     .needs = FORMAT_NEEDS_RECORDS,
     .options = text_options,
+    .packs_by_ending = true,
     .write = write_records,
 };
 

@@ -105,7 +105,10 @@ struct trace_format {
     enum format_needs needs;
     bool shows_allocations;    /* it needs events, but its viewers show allocations above all */
     enum step_packing packing; /* compression of the whole file, whatever its name */
-    bool packs_by_ending;      /* .gz or .zst after the ending compresses it */
+    /* .gz or .zst after the ending compresses it: all that are one file, but for those that
+     * compress their parts (STEP, ZIP, Meta-TF) or always, and for lines, whose compressed form is
+     * the ZIP file `text`. */
+    bool packs_by_ending;
     bool is_directory;
     const char *post_type; /* media type for an HTTP server; NULL: it is only written to files */
     /* Groups of options, ending with NULL; or NULL. */

@@ -81,7 +81,7 @@ while read -r ending; do
     done
     [ -e out"$ending".gz ] || echo "$ending: not tried"
 done <packing
-wc -l <packing
+[ -s packing ] || echo "none is marked with a plus"
 sed -n 's/^[^ ]* \(\..*\)/\1/p' rows | grep -vxFf packing | while read -r ending; do
     steptrace convert in.step -o out"$ending".gz 2>said && echo "$ending.gz: taken"
     grep -q "is not compressed by its ending\|names no format" said || cat said

@@ -30,3 +30,7 @@ MX:100:1:A:f
 VD:100
 EOF
 steptrace convert recursion.txt -o recursion.calls.callgrind && sed -n '/^fl=/,$p' recursion.calls.callgrind
+echo "-- a part of the calls: the time of callees that are not selected is their caller's own, in stats it is not"
+steptrace convert --method=Shop.main $data/traces/shop-1.step -o part.calls.callgrind
+grep -A1 '^fn=.*Shop.main' part.calls.callgrind
+steptrace stats --method=Shop.main $data/traces/shop-1.step | grep 'Shop.main('

@@ -16,11 +16,17 @@
 
 #include "format/core/input_file.h"
 #include "format/core/step_no_memory.h"
+#include "steptrace/budget.h"
 #include "steptrace/packed.h"
 
 #define IN_BYTES ((size_t) 1 << 17)
 #define MAGIC_BYTES 4u
 #define PIECE_MAX ((size_t) 1 << 30)
+/* What a file may unpack to: as much as gzip can reach (1,032 for each byte), and a constant.  A
+ * block of zstd can stand for 32,768 times its bytes, so that a download of some megabytes is
+ * terabytes. */
+#define UNPACKED_LEAST (UINT64_C(1) << 30)
+#define UNPACKED_PER_BYTE 1100u
 
 struct step_packed_input {
     char name[256];
@@ -29,9 +35,10 @@ struct step_packed_input {
     struct step_bytes memory;
     uint64_t size; /* of the file; 0: unknown */
     uint64_t taken;
-    uint64_t given; /* decompressed bytes returned so far */
-    bool ended;     /* the file has no more bytes */
-    bool inside;    /* inside a gzip member or zstd frame */
+    uint64_t given;            /* decompressed bytes returned so far */
+    struct step_budget budget; /* decompressed bytes that may follow */
+    bool ended;                /* the file has no more bytes */
+    bool inside;               /* inside a gzip member or zstd frame */
     z_stream inflater;
     bool inflating; /* the inflater must be ended */
 #if STEPTRACE_ZSTD
@@ -80,6 +87,7 @@ static enum step_status packed_input_take(struct step_packed_input *input, void 
         *got = (size_t) count;
     }
     input->taken += *got;
+    step_budget_earn(&input->budget, UNPACKED_PER_BYTE, *got);
     input->ended = *got == 0;
     return STEP_STATUS_OK;
 }
@@ -204,6 +212,14 @@ enum step_status step_packed_input_read(void *user, void *buffer, size_t size, s
         if (status == STEP_STATUS_OK && is_end && *got == 0 && input->inside)
             status = packed_input_fail(input, STEP_STATUS_CUT, "the packed data is cut", error);
     }
+    if (input->packing != STEP_PACKING_NONE && !step_budget_take(&input->budget, *got)) {
+        *got = 0;
+        status = packed_input_fail(
+            input, STEP_STATUS_CORRUPT,
+            "it unpacks to more than 1 GiB and 1,100 times its bytes; unpack it with "
+            "another program if it is to be read",
+            error);
+    }
     input->given += *got;
     return status;
 }
@@ -235,6 +251,7 @@ static struct step_packed_input *packed_input_create(const char *name, struct st
     memset(input, 0, offsetof(struct step_packed_input, in));
     memcpy(input->name, name, strnlen(name, sizeof input->name - 1));
     input->file = -1;
+    input->budget = step_budget_of(UNPACKED_LEAST, 0, 0);
     return input;
 }
 
@@ -285,6 +302,7 @@ enum step_status step_packed_input_open_descriptor(int descriptor, const char *n
     if (input->end > 0)
         memcpy(input->in, start, input->end);
     input->taken = input->end;
+    step_budget_earn(&input->budget, UNPACKED_PER_BYTE, input->end);
     return packed_input_give(input, out, error);
 }
 

@@ -57,8 +57,8 @@ enum step_status step_packed_input_open_memory(const void *data, size_t length, 
                                                struct step_packed_input **out,
                                                struct step_error *error);
 /* Reads 1 to `size` decompressed bytes and sets `*got` to their number, or to 0 at the end.  `user`
- * is the input.  CUT or CORRUPT: the compressed data ends early or is damaged; the error has the
- * offset in the decompressed bytes. */
+ * is the input.  CUT or CORRUPT: the compressed data ends early or is damaged, or is more than 1
+ * GiB and 1,100 times its compressed bytes; the error has the offset in the decompressed bytes. */
 enum step_status step_packed_input_read(void *user, void *buffer, size_t size, size_t *got,
                                         struct step_error *error);
 enum step_packing step_packed_input_packing(const struct step_packed_input *input);

@@ -2,6 +2,7 @@
 /* HATF in files: plain, gzip, zstd, split; lines; cuts and damage of each. */
 #include <CUnit/Basic.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "steptrace/packed.h"
@@ -135,6 +136,59 @@ static void test_left_over(void)
     step_packed_input_close(inputs[1]);
 }
 
+/* Collects up to the room of `packed_bytes`. */
+static uint8_t packed_bytes[8u << 20];
+static size_t packed_length;
+
+static enum step_status collect(void *user, const void *data, size_t length,
+                                struct step_error *error)
+{
+    (void) user;
+    (void) error;
+    CU_ASSERT_FATAL(length <= sizeof packed_bytes - packed_length);
+    memcpy(packed_bytes + packed_length, data, length);
+    packed_length += length;
+    return STEP_STATUS_OK;
+}
+
+/* Returns how many of `mib` MiB of zeros, packed, can be read back, and how that ends. */
+static uint64_t read_zeros(enum step_packing packing, unsigned mib, enum step_status *status)
+{
+    static uint8_t bytes[1u << 20];
+    struct step_packed_output *output = NULL;
+    struct step_packed_input *input = NULL;
+    uint64_t all = 0;
+    size_t got = 1;
+    memset(bytes, 0, sizeof bytes);
+    packed_length = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        step_packed_output_create(packing, 9, &(struct step_output){NULL, collect}, &output, NULL),
+        STEP_STATUS_OK);
+    const struct step_output to = step_packed_output_as_output(output);
+    for (unsigned i = 0; i < mib; i++)
+        to.write(to.user, bytes, sizeof bytes, NULL);
+    CU_ASSERT_EQUAL_FATAL(step_packed_output_close(output, NULL), STEP_STATUS_OK);
+    step_packed_output_destroy(output);
+    step_packed_input_open_memory(packed_bytes, packed_length, "zeros", &input, NULL);
+    for (*status = STEP_STATUS_OK; *status == STEP_STATUS_OK && got > 0; all += got)
+        *status = step_packed_input_read(input, bytes, sizeof bytes, &got, NULL);
+    step_packed_input_close(input);
+    return all;
+}
+
+/* A small file cannot stand for any number of bytes. */
+static void test_long_zeros(void)
+{
+    enum step_status status;
+    CU_ASSERT_EQUAL(read_zeros(STEP_PACKING_GZIP, 1100, &status), UINT64_C(1100) << 20);
+    CU_ASSERT_EQUAL(status, STEP_STATUS_OK);
+#if STEPTRACE_ZSTD
+    uint64_t all = read_zeros(STEP_PACKING_ZSTD, 1280, &status);
+    CU_ASSERT_EQUAL(status, STEP_STATUS_CORRUPT);
+    CU_ASSERT(all >= UINT64_C(1) << 30 && all < UINT64_C(1280) << 20);
+#endif
+}
+
 /* ---- lines ---- */
 
 static void test_lines(void)
@@ -220,6 +274,7 @@ void add_suite(void)
     CU_add_test(suite, "files", test_files);
     CU_add_test(suite, "cut files", test_cut_files);
     CU_add_test(suite, "left over", test_left_over);
+    CU_add_test(suite, "long zeros", test_long_zeros);
     CU_add_test(suite, "lines", test_lines);
     CU_add_test(suite, "escapes", test_escapes);
     CU_add_test(suite, "bad lines", test_bad_lines);

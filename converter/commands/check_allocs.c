@@ -2,7 +2,7 @@
 /* Checks heap traces: the rules for allocations and frees. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "converter/commands/check_run.h"
 #include "converter/containers/address_map.h"
@@ -227,6 +227,7 @@ static const char *rule_text(unsigned rule)
 
 enum step_status check_allocs(struct check_run *run)
 {
+    memset(&check, 0, sizeof check);
     check.run = run;
     check.is_running = trace_summary_of(&run->input->allocs->about).running;
     run->breaches = check.rules.breaches;

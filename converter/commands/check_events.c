@@ -249,6 +249,7 @@ enum step_status check_events(struct check_run *run)
 {
     const struct event_source *source = run->input->source;
     struct trace_summary summary = trace_summary_of(&source->about);
+    memset(&check, 0, sizeof check);
     check_rules_init(&check.rules, &source->names, print_breach, NULL);
     check.run = run;
     check.is_sampled = event_source_sample_interval(source) != 0;

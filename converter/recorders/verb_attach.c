@@ -449,9 +449,9 @@ enum step_status verb_attach(int argc, char **argv)
 {
     /* The default for services is to write nothing into the JVM, unless -O internals= overrides
      * it. */
-    static struct attachment attachment = {.wanted = "run.step",
-                                           .options = {",internals=safe"},
-                                           .process = {.root = -1, .mount_namespace = -1}};
+    struct attachment attachment = {.wanted = "run.step",
+                                    .options = {",internals=safe"},
+                                    .process = {.root = -1, .mount_namespace = -1}};
     const struct option_row rows[] = {
         {"duration", 'd', "TIME", "record for this time, as 30s or 10min", take_duration,
          &attachment.duration_ns},

@@ -297,7 +297,7 @@ static enum step_status verb_record_program(const struct recording *recording,
 
 enum step_status verb_record(int argc, char **argv)
 {
-    static struct recording recording = {.output = "run.step"};
+    struct recording recording = {.output = "run.step"};
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the trace (run.step)", take_text, &recording.output},
         {"file", 'f', "OUT", "the same", take_text, &recording.output},

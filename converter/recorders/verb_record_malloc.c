@@ -183,7 +183,7 @@ static enum step_status record_malloc_program(struct recording *recording,
 
 enum step_status verb_record_malloc(int argc, char **argv)
 {
-    static struct recording recording = {.output = "run.step"};
+    struct recording recording = {.output = "run.step"};
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the trace (run.step); %p: process id", take_text,
          &recording.output},

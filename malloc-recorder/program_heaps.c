@@ -143,6 +143,16 @@ static bool count_heap(uint64_t heap)
     return STEP_MAKE_ZEROED_ROOM(counts, count_capacity, heap + 1) && counts[heap] != DROPPED;
 }
 
+/* Returns false for 0, and for a heap that was dropped, whose blocks are not counted any more. */
+static bool uncount(uint64_t heap)
+{
+    if (heap == 0 || counts[heap] == DROPPED)
+        return false;
+    counts[heap]--;
+    atomic_fetch_sub(&heap_blocks_count, 1);
+    return true;
+}
+
 void heap_blocks_put(const void *block, uint64_t heap)
 {
     struct own_mode own;
@@ -152,10 +162,12 @@ void heap_blocks_put(const void *block, uint64_t heap)
     bool done = count_heap(heap);
     if (done) {
         purge();
-        if (step_page_map_find(&blocks, number) != NULL)
+        uint64_t before = (uintptr_t) step_page_map_find(&blocks, number);
+        if (before != 0)
             step_page_map_replace(&blocks, number, value);
         else
             done = step_page_map_add(&blocks, number, value);
+        uncount(before); /* a block that was freed without a record */
     }
     if (done) {
         counts[heap]++;
@@ -172,14 +184,9 @@ uint64_t heap_blocks_take_slowly(const void *block)
     uint64_t heap = (uintptr_t) step_page_map_find(&blocks, number);
     if (heap != 0)
         step_page_map_remove(&blocks, number);
-    if (heap != 0 && counts[heap] != DROPPED) {
-        counts[heap]--;
-        atomic_fetch_sub(&heap_blocks_count, 1);
-    } else {
-        heap = 0;
-    }
+    bool is_live = uncount(heap);
     program_heaps_leave(&own);
-    return heap;
+    return is_live ? heap : 0;
 }
 
 void heap_blocks_drop(uint64_t heap)

@@ -162,8 +162,10 @@ size_t symbols_describe(void *user, uint64_t address, char *out, size_t size)
 {
     struct symbols *symbols = user;
     char *text = step_page_map_find(&symbols->texts, address);
-    if (text != NULL)
-        return (size_t) snprintf(out, size, "%s", text);
+    if (text != NULL) {
+        size_t whole = (size_t) snprintf(out, size, "%s", text);
+        return whole < size ? whole : size - 1;
+    }
     size_t length = symbols_look_up(symbols, address, out, size);
     text = address != 0 ? strndup(out, length) : NULL;
     if (text != NULL && !step_page_map_add(&symbols->texts, address, text))

@@ -363,7 +363,7 @@ static void test_window(void)
     CU_ASSERT_EQUAL_FATAL(start_file(&options), JNI_OK);
     CU_ASSERT_TRUE(is_there("win.step"));
     struct options window;
-    CU_ASSERT_TRUE_FATAL(options_parse(&window, "engine=jvmti,events=class+thread"));
+    CU_ASSERT_TRUE_FATAL(options_parse(&window, "ring=file,engine=jvmti,events=class+thread"));
     window.window_ns = 1000000;
     CU_ASSERT_TRUE(rotation_window(&window));
     CU_ASSERT_TRUE(await_files(3));

@@ -73,7 +73,7 @@ enum step_status seekable_path_open(struct seekable_path *seekable, const char *
 
 void seekable_path_close(struct seekable_path *seekable)
 {
-    if (seekable->spool >= 0)
+    if (seekable->path == seekable->copy && seekable->spool >= 0)
         close(seekable->spool);
     seekable->spool = -1;
 }

@@ -21,11 +21,11 @@ enum step_status standard_input_peek(struct standard_input *input, struct step_e
 enum step_status standard_input_spool(const struct standard_input *input, int *spool,
                                       struct step_error *error);
 
-/* A path under which an input can be opened repeatedly. */
+/* A path under which an input can be opened repeatedly.  Zeroed, it is none, and may be closed. */
 struct seekable_path {
     const char *path; /* the caller's path, or the path of a copy of standard input */
     char copy[32];
-    int spool; /* descriptor of the copy; -1: none */
+    int spool; /* descriptor of the copy, if `path` is its path; -1: none */
 };
 
 /* Opens `path`; "-" is standard input. */

@@ -66,7 +66,7 @@ void plan_put_op(struct replay_plan *plan, uint32_t number, struct replay_op op,
     plan->counts.operations += is_counted;
 }
 
-void plan_put_sample(struct replay_plan *plan, uint32_t thread)
+void plan_note_live(struct replay_plan *plan)
 {
     uint64_t bytes = plan->live.bytes;
     plan->counts.final_live_bytes = bytes;
@@ -74,6 +74,11 @@ void plan_put_sample(struct replay_plan *plan, uint32_t thread)
         plan->counts.peak_live_bytes = bytes;
     if (plan->live.count > plan->counts.peak_objects)
         plan->counts.peak_objects = plan->live.count;
+}
+
+void plan_put_sample(struct replay_plan *plan, uint32_t thread)
+{
+    uint64_t bytes = plan->live.bytes;
     bool is_peak = bytes > plan->sampled_bytes + plan->sampled_bytes / 64 + 65536;
     if (++plan->since_sample < SAMPLE_CALLS && !is_peak)
         return;

@@ -351,8 +351,12 @@ enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_rec
     plan->counts.records++;
     uint32_t origin = plan_thread_of(plan, record->thread);
     uint32_t thread = plan->options.is_threaded ? origin : 0;
-    if (plan->status != STEP_STATUS_OK || take_own(plan, &plan->threads[origin], record))
+    if (plan->status != STEP_STATUS_OK)
         return plan->status;
+    if (take_own(plan, &plan->threads[origin], record)) {
+        plan_note_live(plan);
+        return plan->status;
+    }
     if (plan->options.is_paced)
         put_pause(plan, thread, record->time);
     switch (record->tag) {
@@ -382,6 +386,7 @@ enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_rec
     default:
         break;
     }
+    plan_note_live(plan);
     if (plan->status == STEP_STATUS_OK)
         plan_put_sample(plan, thread);
     return plan->status;

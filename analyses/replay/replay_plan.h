@@ -122,6 +122,9 @@ uint32_t plan_thread_of(struct replay_plan *plan, uint64_t id);
 /* Appends an operation.  `is_counted`: it counts towards the progress that other threads wait
  * for. */
 void plan_put_op(struct replay_plan *plan, uint32_t number, struct replay_op op, bool is_counted);
+/* Counts what lives now.  Call it after each record, those of a realloc included: what it moved is
+ * live with its own records. */
+void plan_note_live(struct replay_plan *plan);
 /* Samples the live bytes if a sample is due.  Call it after each operation. */
 void plan_put_sample(struct replay_plan *plan, uint32_t thread);
 /* Passes the operations since the last piece to the driver. */

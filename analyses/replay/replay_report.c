@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "converter/cli/csv_output.h"
 #include "converter/numbers/quantity.h"
 #include "converter/output/svg_chart.h"
 #include "format/json/json_output.h"
@@ -165,9 +166,10 @@ void replay_print_csv(const struct replay *replay)
     for (size_t i = 0; i < replay->allocators.count; i++) {
         const struct replay_allocator *allocator = &replay->allocators.items[i];
         const struct replay_control *result = allocator->best;
-        printf("\"%s\",%" PRIu64 ",%u,%s,%.0f,%.3f,%.3f,%.0f,%" PRIu64 ",%" PRIu64 ",%" PRIu64
-               ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-               allocator->name, result->operations, result->thread_count, touch_name(replay),
+        csv_put_shown_text(step_text(allocator->name), stdout);
+        printf(",%" PRIu64 ",%u,%s,%.0f,%.3f,%.3f,%.0f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+               ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+               result->operations, result->thread_count, touch_name(replay),
                allocator_ns(replay, allocator), replay_ns_per_call(replay, allocator),
                replay_driver_ns_per_call(replay), calls_per_second(replay, allocator),
                result->wall_ns, result->blocked_ns, result->peak_resident_bytes,

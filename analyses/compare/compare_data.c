@@ -12,7 +12,7 @@ bool compare_has(const struct compare_report *report, const struct metric *metri
 {
     for (size_t run = 0;
          measures_have(report->measures, metric) && run < report->measures->run_count; run++)
-        if (measures_sums(report->measures, AXIS_PROGRAM, 1, run)[metric->sum] != 0)
+        if (metric_value(metric, measures_sums(report->measures, AXIS_PROGRAM, 1, run)) != 0)
             return true;
     return false;
 }
@@ -53,39 +53,38 @@ static void put_bound(struct json_output *json, const char *name, double bound)
 static void put_side(struct json_output *json, const struct measured *measured, const char *least,
                      const char *most)
 {
-    if (measured->runs <= 1 && !measured->is_estimate)
+    if (measured->runs <= 1 && !measured->amount.is_estimate)
         return;
-    json_real(json, least, measured->least);
-    put_bound(json, most, measured->most);
+    json_real(json, least, measured->amount.range.low);
+    put_bound(json, most, measured->amount.range.high);
 }
 
 static void compare_data_put_value(struct json_output *json, const struct metric *metric,
                                    const struct measured_pair *pair)
 {
-    const struct measured *before = &pair->before, *after = &pair->after;
     json_begin_object(json, metric->name);
-    json_real(json, "before", before->median);
-    json_real(json, "after", after->median);
-    json_real(json, "change", pair->change);
-    if (before->is_estimate || after->is_estimate) {
-        struct estimate change = measured_change(before, after);
-        put_bound(json, "change_low", change.low);
-        put_bound(json, "change_high", change.high);
-        json_bool(json, "noise", measured_is_noise(before, after));
+    json_real(json, "before", measured_value(&pair->before));
+    json_real(json, "after", measured_value(&pair->after));
+    json_real(json, "change", measured_pair_change(pair));
+    if (pair->change.is_estimate) {
+        put_bound(json, "change_low", pair->change.range.low);
+        put_bound(json, "change_high", pair->change.range.high);
+        json_bool(json, "noise", pair->is_noise);
     }
-    put_side(json, before, "before_least", "before_most");
-    put_side(json, after, "after_least", "after_most");
+    put_side(json, &pair->before, "before_least", "before_most");
+    put_side(json, &pair->after, "after_least", "after_most");
     json_end_object(json);
 }
 
 static void compare_data_put_values(struct json_output *json, const struct compare_report *report,
                                     enum measure_axis axis, uint32_t row)
 {
-    for (size_t i = 0; i < metric_count; i++) {
-        struct measured_pair pair = measures_pair(report->measures, axis, row, &metrics[i]);
-        if (metrics[i].group == METRICS_OF_TRACES && measures_have(report->measures, &metrics[i]) &&
-            (pair.before.median != 0 || pair.after.median != 0))
-            compare_data_put_value(json, &metrics[i], &pair);
+    for (size_t i = 0; i < report->measures->metrics.count; i++) {
+        const struct metric *metric = report->measures->metrics.items[i];
+        const struct measured_pair pair = measures_pair(report->measures, axis, row, metric);
+        if (metric->group == METRICS_OF_TRACES && measures_have(report->measures, metric) &&
+            (measured_value(&pair.before) != 0 || measured_value(&pair.after) != 0))
+            compare_data_put_value(json, metric, &pair);
     }
 }
 
@@ -157,11 +156,12 @@ static bool csv_table(const struct compare_report *report, enum measure_axis axi
     for (size_t i = 0; i < ranking.shown; i++) {
         printf("%s,", axis_names[axis]);
         stack_put_csv(measures_name(report->measures, axis, ranking.rows[i].row, 0), stdout);
-        for (size_t k = 0; k < metric_count; k++) {
-            struct measured_pair pair =
-                measures_pair(report->measures, axis, ranking.rows[i].row, &metrics[k]);
-            if (metrics[k].group == METRICS_OF_TRACES)
-                printf(",%.15g,%.15g", pair.before.median, pair.after.median);
+        for (size_t k = 0; k < report->measures->metrics.count; k++) {
+            const struct metric *metric = report->measures->metrics.items[k];
+            const struct measured_pair pair =
+                measures_pair(report->measures, axis, ranking.rows[i].row, metric);
+            if (metric->group == METRICS_OF_TRACES)
+                printf(",%.15g,%.15g", measured_value(&pair.before), measured_value(&pair.after));
         }
         printf("\n");
     }
@@ -173,9 +173,11 @@ bool compare_print_csv(const struct compare_report *report)
 {
     bool ok = true;
     printf("by,name");
-    for (size_t k = 0; k < metric_count; k++)
-        if (metrics[k].group == METRICS_OF_TRACES)
-            printf(",%s_before,%s_after", metrics[k].name, metrics[k].name);
+    for (size_t k = 0; k < report->measures->metrics.count; k++) {
+        const struct metric *metric = report->measures->metrics.items[k];
+        if (metric->group == METRICS_OF_TRACES)
+            printf(",%s_before,%s_after", metric->name, metric->name);
+    }
     printf("\n");
     for (unsigned axis = AXIS_CLASS; ok && axis < AXIS_COUNT; axis++)
         if ((report->axes >> axis & 1) != 0)
@@ -196,8 +198,8 @@ static double *weigh_sites(const struct compare_report *report, const struct met
     size_t count = measures_count(report->measures, AXIS_SITE);
     double *weights = calloc(count + 1, sizeof *weights);
     for (uint32_t row = (uint32_t) count; weights != NULL && row > 0; row--) {
-        struct measured_pair pair = measures_pair(report->measures, AXIS_SITE, row, metric);
-        weights[row] += pair.before.median + pair.after.median;
+        const struct measured_pair pair = measures_pair(report->measures, AXIS_SITE, row, metric);
+        weights[row] += measured_value(&pair.before) + measured_value(&pair.after);
         weights[measures_parent(report->measures, row)] += weights[row];
     }
     return weights;
@@ -240,9 +242,11 @@ static void compare_data_put_column(struct json_output *json, const struct compa
     size_t count = measures_count(report->measures, AXIS_SITE);
     for (size_t i = 0; i <= sites->count; i++)
         sums[i] = 0;
-    for (uint32_t row = 1; row <= count; row++)
+    for (uint32_t row = 1; row <= count; row++) {
+        const struct measured_pair pair = measures_pair(report->measures, AXIS_SITE, row, metric);
         sums[sites->numbers[row]] +=
-            measures_get(report->measures, AXIS_SITE, row, metric, side).median;
+            measured_value(side == SIDE_BEFORE ? &pair.before : &pair.after);
+    }
     snprintf(key, sizeof key, "%s_%s", name, side == SIDE_BEFORE ? "before" : "after");
     json_begin_array(json, key);
     for (size_t i = 0; i <= sites->count; i++)

@@ -9,12 +9,15 @@
 #include "converter/cli/table_text.h"
 #include "converter/numbers/estimate_text.h"
 
-static void print_share(const struct measured *before, double change)
+/* Prints both values, the change, and what share it is of the first. */
+static void print_pair(const struct measured_pair *pair)
 {
-    if (before->median > 0)
-        printf(" %+8.1f", 100 * change / before->median);
+    double before = measured_value(&pair->before), change = measured_pair_change(pair);
+    measured_pair_print(pair, stdout);
+    if (before > 0)
+        printf("%+8.1f", 100 * change / before);
     else
-        printf(" %8s", change > 0 ? "new" : "");
+        printf("%8s", change > 0 ? "new" : "");
 }
 
 /* ---- the programs ---- */
@@ -46,47 +49,39 @@ static void print_runs(const struct compare_report *report, enum measure_side si
     }
 }
 
-static void print_spread(const struct metric *metric, const struct measured *measured)
+static void print_spread(const struct measured *measured)
 {
     if (measured->runs > 1)
-        printf("  %s to %s", metric_quantity(metric, measured->least).text,
-               metric_quantity(metric, measured->most).text);
+        printf("  %s to %s",
+               amount_scaled_value(&measured->amount, measured->amount.range.low).text,
+               amount_scaled_value(&measured->amount, measured->amount.range.high).text);
 }
 
-static void print_ranges(const struct metric *metric, const struct measured_pair *pair)
+static void print_ranges(const struct measured_pair *pair)
 {
-    if (!pair->before.is_estimate && !pair->after.is_estimate) {
-        print_spread(metric, &pair->before);
+    if (!pair->change.is_estimate) {
+        print_spread(&pair->before);
         if (pair->before.runs > 1 && pair->after.runs > 1)
             printf(" ->");
-        print_spread(metric, &pair->after);
-    } else if (metric->unit != UNIT_TIME) {
+        print_spread(&pair->after);
+    } else if (pair->change.unit != AMOUNT_NS) {
         putchar(' ');
-        measured_print_change(metric, &pair->before, &pair->after, stdout);
+        measured_pair_print_range(pair, stdout);
     }
-}
-
-/* Prints both values, and the change. */
-static void print_medians(const struct metric *metric, double before, double after)
-{
-    printf("%12s %12s %12s", metric_quantity(metric, before).text,
-           metric_quantity(metric, after).text, metric_change(metric, after - before).text);
 }
 
 static void print_totals(const struct compare_report *report)
 {
     printf("\n%-16s %12s %12s %12s %8s\n", "", "before", "after", "change", "%");
-    for (size_t i = 0; i < metric_count; i++) {
-        const struct metric *metric = &metrics[i];
+    for (size_t i = 0; i < report->measures->metrics.count; i++) {
+        const struct metric *metric = report->measures->metrics.items[i];
         if (metric->group != METRICS_OF_TRACES || !compare_has(report, metric))
             continue;
         struct measured_pair pair = measures_pair(report->measures, AXIS_PROGRAM, 1, metric);
         printf("%-16s ", metric->title);
-        print_medians(metric, pair.before.median, pair.after.median);
-        print_share(&pair.before, pair.change);
-        print_ranges(metric, &pair);
-        printf("%s\n",
-               measured_is_noise(&pair.before, &pair.after) && pair.change != 0 ? "  ~" : "");
+        print_pair(&pair);
+        print_ranges(&pair);
+        puts(pair.is_noise && measured_pair_change(&pair) != 0 ? "  ~" : "");
     }
 }
 
@@ -108,26 +103,19 @@ static void print_beside(const struct compare_report *report, enum measure_axis 
             continue;
         struct measured_pair pair = measures_pair(report->measures, axis, row, metric);
         if (metric->sum == SUM_LIVED_US)
-            printf(" %10s %10s", metric_quantity(metric, pair.before.median).text,
-                   metric_quantity(metric, pair.after.median).text);
+            printf(" %10s %10s", amount_scaled(&pair.before.amount).text,
+                   amount_scaled(&pair.after.amount).text);
         else
-            printf(" %12s", metric_change(metric, pair.change).text);
+            printf(" %12s", amount_scaled(&pair.change).text);
     }
 }
 
 #define CHANGE_WIDTH 25
 
-static void print_interval(const struct compare_report *report, const struct metric *metric,
-                           const struct measured_pair *pair)
+static void print_interval(const struct compare_report *report, const struct measured_pair *pair)
 {
-    char text[2 * sizeof(struct quantity) + 8] = "-";
-    struct estimate change = measured_change(&pair->before, &pair->after);
-    if (!report->measures->has_estimates)
-        return;
-    if (!isinf(change.low) && !isinf(change.high))
-        snprintf(text, sizeof text, "%s..%s", metric_change(metric, change.low).text,
-                 metric_change(metric, change.high).text);
-    printf(" %-*s", CHANGE_WIDTH, text);
+    if (report->measures->has_estimates)
+        printf(" %-*s", CHANGE_WIDTH, amount_range_of(&pair->change, true).text);
 }
 
 static void compare_text_print_head(const struct compare_report *report,
@@ -160,12 +148,10 @@ static bool print_table(const struct compare_report *report, enum measure_axis a
         compare_text_print_head(report, metric, axis);
     for (size_t i = 0; i < ranking.shown; i++) {
         const struct change_row *row = &ranking.rows[i];
-        print_medians(metric, row->pair.before.median, row->pair.after.median);
-        print_share(&row->pair.before, row->pair.change);
-        bool is_noise = measured_is_noise(&row->pair.before, &row->pair.after);
-        beyond_noise += !is_noise;
-        printf(" %c", is_noise ? '~' : ' ');
-        print_interval(report, metric, &row->pair);
+        print_pair(&row->pair);
+        beyond_noise += !row->pair.is_noise;
+        printf(" %c", row->pair.is_noise ? '~' : ' ');
+        print_interval(report, &row->pair);
         print_beside(report, axis, row->row);
         printf("  ");
         stack_print(measures_name(report->measures, axis, row->row, report->depth), stdout);
@@ -219,12 +205,12 @@ static struct node *make_nodes(const struct compare_report *report, const struct
     struct node *nodes = calloc(count + 1, sizeof *nodes);
     for (uint32_t row = (uint32_t) count; nodes != NULL && row > 0; row--) {
         struct node *node = &nodes[row];
-        struct measured_pair pair = measures_pair(measures, AXIS_SITE, row, metric);
+        const struct measured_pair pair = measures_pair(measures, AXIS_SITE, row, metric);
         node->row = row;
         node->parent = measures_parent(measures, row);
-        node->before += pair.before.median;
-        node->after += pair.after.median;
-        node->moved += fabs(pair.change);
+        node->before += measured_value(&pair.before);
+        node->after += measured_value(&pair.after);
+        node->moved += fabs(measured_pair_change(&pair));
         nodes[node->parent].before += node->before;
         nodes[node->parent].after += node->after;
         nodes[node->parent].moved += node->moved;
@@ -255,8 +241,12 @@ static size_t first_child(const struct printing *printing, uint32_t parent)
 
 static void print_node(const struct printing *printing, const struct node *node, unsigned depth)
 {
-    print_medians(printing->metric, node->before, node->after);
-    printf("  %*s", (int) (2 * depth), "");
+    enum amount_unit unit = printing->metric->unit;
+    const struct measured_pair pair =
+        measured_pair_of((struct measured){.amount = amount_real(node->before, unit)},
+                         (struct measured){.amount = amount_real(node->after, unit)});
+    measured_pair_print(&pair, stdout);
+    printf(" %*s", (int) (2 * depth), "");
     if (node->row == 0)
         printf("all");
     else

@@ -10,8 +10,8 @@
 #include "converter/files/sampled_trace.h"
 #include "converter/output/output_file.h"
 #include "converter/statistics/gate_rule.h"
-#include "converter/statistics/measure_trace.h"
 #include "converter/statistics/measures.h"
+#include "converter/statistics/trace_set.h"
 #include "converter/trace/selection_options.h"
 
 VERB(compare);

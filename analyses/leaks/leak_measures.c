@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "converter/statistics/lasting_names.h"
+
 static void measure_row(struct measures *measures, enum measure_axis axis, uint32_t number,
                         const struct leak_row *row)
 {

@@ -38,6 +38,11 @@ static bool grows_in_bytes(const struct leak_report *report)
     return heap_sums_have_sizes(&report->tracker->heap.cells.all);
 }
 
+static struct quantity text_of(const struct amount *amount)
+{
+    return amount_scaled_value(amount, amount->range.value);
+}
+
 static void leak_print_changes(const struct leak_report *report)
 {
     struct change_ranking changes = rank_leaks(report);
@@ -45,19 +50,17 @@ static void leak_print_changes(const struct leak_report *report)
     struct measured_pair all = measures_pair(report->measures, AXIS_PROGRAM, 1, metric);
     printf("\nsince     ");
     print_shown_text(report->baseline, stdout);
-    printf(": %s survived, now %s (%s)", metric_quantity(metric, all.before.median).text,
-           metric_quantity(metric, all.after.median).text, metric_change(metric, all.change).text);
+    printf(": %s survived, now %s (%s)", text_of(&all.before.amount).text,
+           text_of(&all.after.amount).text, text_of(&all.change).text);
     if (report->measures->has_estimates)
-        measured_print_change(metric, &all.before, &all.after, stdout);
+        measured_pair_print_range(&all, stdout);
     putchar('\n');
     if (changes.count > 0)
         printf("\n%12s %12s %12s  %s\n", "before", "now", "change", axis_names[axis_of(report)]);
     for (size_t i = 0; i < changes.shown; i++) {
         const struct change_row *row = &changes.rows[i];
-        printf("%12s %12s %12s %c", metric_quantity(metric, row->pair.before.median).text,
-               metric_quantity(metric, row->pair.after.median).text,
-               metric_change(metric, row->pair.change).text,
-               measured_is_noise(&row->pair.before, &row->pair.after) ? '~' : ' ');
+        measured_pair_print(&row->pair, stdout);
+        putchar(row->pair.is_noise ? '~' : ' ');
         stack_print(measures_name(report->measures, axis_of(report), row->row, report->depth),
                     stdout);
         putchar('\n');
@@ -75,10 +78,10 @@ static void leak_put_changes(const struct leak_report *report, struct json_outpu
     for (size_t i = 0; i < changes.shown; i++) {
         const struct change_row *row = &changes.rows[i];
         json_begin_object(json, NULL);
-        json_number(json, "before_bytes", (uint64_t) row->pair.before.median);
-        json_number(json, "bytes", (uint64_t) row->pair.after.median);
+        json_number(json, "before_bytes", (uint64_t) measured_value(&row->pair.before));
+        json_number(json, "bytes", (uint64_t) measured_value(&row->pair.after));
         if (report->measures->has_estimates)
-            json_bool(json, "noise", measured_is_noise(&row->pair.before, &row->pair.after));
+            json_bool(json, "noise", row->pair.is_noise);
         measures_put_name(report->measures, axis_of(report), row->row, json);
         json_end_object(json);
     }
@@ -273,23 +276,23 @@ static struct amount leak_fit(const void *line)
 #define OF_ALL (TABLE_TEXT | TABLE_JSON)
 #define GROWTH(look, places)                                                                       \
     {                                                                                              \
-        "growth_bytes_per_collection", "growth / gc", 12, look, places, leak_growth, NULL          \
+        "growth_bytes_per_collection", "growth / gc", 12, look, places, .value = leak_growth       \
     }
 
 /* The second is of survivors, or of older objects. */
 static const struct table_column leak_columns[] = {
-    {"samples", "samples", 8, TABLE_DIGITS, OF_SAMPLES, leak_samples, NULL},
-    {"objects", "survivors", 10, TABLE_DIGITS, OF_ALL | TABLE_SAMPLED_JSON, leak_objects, NULL},
-    {NULL, "objects", 12, TABLE_DIGITS, TABLE_SAMPLED_TEXT, leak_objects, NULL},
-    {"bytes", "bytes", 12, TABLE_SCALED_RANGE, OF_ALL | OF_SAMPLES, leak_bytes, NULL},
+    {"samples", "samples", 8, TABLE_DIGITS, OF_SAMPLES, .value = leak_samples},
+    {"objects", "survivors", 10, TABLE_DIGITS, OF_ALL | TABLE_SAMPLED_JSON, .value = leak_objects},
+    {NULL, "objects", 12, TABLE_DIGITS, TABLE_SAMPLED_TEXT, .value = leak_objects},
+    {"bytes", "bytes", 12, TABLE_SCALED_RANGE, OF_ALL | OF_SAMPLES, .value = leak_bytes},
     GROWTH(TABLE_SCALED_RANGE, OF_SAMPLES),
-    {"noise", NULL, 0, TABLE_DIGITS, TABLE_SAMPLED_JSON, leak_noise, NULL},
-    {"mean_age_ns", NULL, 0, TABLE_SCALED, TABLE_BOTH_JSONS, leak_age, NULL},
-    {"at_end_objects", NULL, 0, TABLE_DIGITS, TABLE_JSON, leak_end_objects, NULL},
-    {"at_end_bytes", "all at end", 12, TABLE_SCALED, OF_ALL, leak_end_bytes, NULL},
+    {"noise", NULL, 0, TABLE_DIGITS, TABLE_SAMPLED_JSON, .value = leak_noise},
+    {"mean_age_ns", NULL, 0, TABLE_SCALED, TABLE_BOTH_JSONS, .value = leak_age},
+    {"at_end_objects", NULL, 0, TABLE_DIGITS, TABLE_JSON, .value = leak_end_objects},
+    {"at_end_bytes", "all at end", 12, TABLE_SCALED, OF_ALL, .value = leak_end_bytes},
     GROWTH(TABLE_SCALED, OF_ALL),
-    {"fit", "fit", 5, TABLE_SCALED, OF_ALL | TABLE_SAMPLED_JSON, leak_fit, NULL},
-    {NULL, "mean age", 9, TABLE_SCALED, TABLE_BOTH_TEXTS, leak_age, NULL},
+    {"fit", "fit", 5, TABLE_SCALED, OF_ALL | TABLE_SAMPLED_JSON, .value = leak_fit},
+    {NULL, "mean age", 9, TABLE_SCALED, TABLE_BOTH_TEXTS, .value = leak_age},
 };
 
 #define LEAK_COLUMNS (sizeof leak_columns / sizeof leak_columns[0])

@@ -309,7 +309,7 @@ static bool report_data_put_classes(struct writer *writer, const struct statisti
     struct ranking ranking;
     const struct heap_snapshot *moment = report_moment(writer->model);
     bool ok = true;
-    if (!statistics_rank(report, BY_CLASS, &ranking))
+    if (!statistics_rank(report, AXIS_CLASS, &ranking))
         return false;
     id_table_init(&at_moment, sizeof(struct heap_amount));
     for (size_t i = 0; i < moment->count && ok; i++) {
@@ -399,7 +399,7 @@ static void report_data_put_thread(struct writer *writer, uint32_t id, bool is_d
 static bool put_threads(struct writer *writer, const struct statistics_report *report)
 {
     struct ranking ranking;
-    if (!statistics_rank(report, BY_THREAD, &ranking))
+    if (!statistics_rank(report, AXIS_THREAD, &ranking))
         return false;
     json_begin_array(&writer->json, "threads");
     for (size_t i = 0; i < ranking.shown; i++)
@@ -440,7 +440,7 @@ static bool report_data_put_methods(struct writer *writer, const struct statisti
     struct json_output *json = &writer->json;
     struct ranking ranking;
     bool ok = true;
-    if (!statistics_rank(report, BY_METHOD, &ranking))
+    if (!statistics_rank(report, AXIS_METHOD, &ranking))
         return false;
     json_begin_array(json, "methods");
     for (size_t i = 0; i < ranking.shown && ok; i++) {

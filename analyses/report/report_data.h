@@ -9,6 +9,7 @@
 #include "analyses/report/report_model.h"
 #include "converter/graph/retained.h"
 #include "converter/statistics/statistics.h"
+#include "converter/statistics/statistics_columns.h"
 #include "converter/statistics/statistics_report.h"
 #include "format/json/json_output.h"
 #include "steptrace/value.h"

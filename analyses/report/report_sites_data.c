@@ -291,7 +291,7 @@ static void sites_data_merge(struct entries *entries)
 static bool number_classes(const struct statistics_report *report, struct id_table *numbers)
 {
     struct ranking ranking;
-    bool ok = statistics_rank(report, BY_CLASS, &ranking);
+    bool ok = statistics_rank(report, AXIS_CLASS, &ranking);
     for (size_t i = 0; ok && i < ranking.shown; i++) {
         uint32_t *number = id_table_get(numbers, ranking.rows[i].id);
         ok = number != NULL;

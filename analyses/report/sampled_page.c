@@ -82,7 +82,7 @@ static bool sampled_page_put_classes(struct writer *writer, const struct statist
     const struct statistics *statistics = report->statistics;
     struct json_output *json = &writer->json;
     struct ranking ranking;
-    if (!statistics_rank(report, BY_CLASS, &ranking))
+    if (!statistics_rank(report, AXIS_CLASS, &ranking))
         return false;
     json_begin_array(json, "classes");
     for (size_t i = 0; i < ranking.shown; i++) {
@@ -173,7 +173,7 @@ static bool put_threads(struct writer *writer, const struct statistics_report *r
 {
     const struct statistics *statistics = report->statistics;
     struct ranking ranking;
-    if (!statistics_rank(report, BY_THREAD, &ranking))
+    if (!statistics_rank(report, AXIS_THREAD, &ranking))
         return false;
     json_begin_array(&writer->json, "threads");
     for (size_t i = 0; i < ranking.shown; i++) {

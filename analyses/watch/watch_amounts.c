@@ -106,9 +106,9 @@ static struct amount watch_calls(const void *numbers)
 
 /* ---- JSON ---- */
 
-#define IN_JSON(name, places, value)                                                               \
+#define IN_JSON(name, places, value_of)                                                            \
     {                                                                                              \
-        name, NULL, 0, TABLE_DIGITS, places, value, NULL                                           \
+        name, NULL, 0, TABLE_DIGITS, places, .value = value_of                                     \
     }
 
 static const struct table_column sum_columns[] = {

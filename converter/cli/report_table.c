@@ -84,6 +84,36 @@ void report_table_put_row(const struct report_table *table, const void *row,
         json_end_object(json);
 }
 
+void report_table_put_page_heads(const struct report_table *table, const void *row,
+                                 struct json_output *json)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct table_column *column = &table->columns[i];
+        if (!column_is_in(table, column, TABLE_PAGE, TABLE_SAMPLED_PAGE))
+            continue;
+        json_begin_array(json, NULL);
+        json_text(json, NULL, column->key);
+        json_text(json, NULL, column->heading);
+        json_text(json, NULL, amount_unit_name(column->value(row).unit));
+        json_end_array(json);
+    }
+}
+
+void report_table_put_page_row(const struct report_table *table, const void *row,
+                               struct json_output *json)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct table_column *column = &table->columns[i];
+        if (!column_is_in(table, column, TABLE_PAGE, TABLE_SAMPLED_PAGE))
+            continue;
+        const struct amount amount = column->value(row);
+        if (amount.state == AMOUNT_NONE)
+            json_null(json, NULL);
+        else
+            (amount.is_estimate ? amount_put_array : amount_put_json)(&amount, NULL, json);
+    }
+}
+
 void report_table_put_csv_head(const struct report_table *table, FILE *out)
 {
     const char *separator = "";

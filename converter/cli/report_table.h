@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table of a report: its columns once, for its text, its JSON and its CSV, of exact and of
- * sampled traces.  To add a column, add a row to the table's array of columns.
+ * A table of a report: its columns once, for its text, its JSON, its CSV and a page, of exact and
+ * of sampled traces.  To add a column, add a row to the table's array of columns.
  */
 #ifndef CONVERTER_CLI_REPORT_TABLE_H
 #define CONVERTER_CLI_REPORT_TABLE_H
@@ -20,12 +20,16 @@ enum table_place {
     TABLE_SAMPLED_TEXT = 8,
     TABLE_SAMPLED_JSON = 16,
     TABLE_SAMPLED_CSV = 32,
+    TABLE_PAGE = 64, /* of `report` */
+    TABLE_SAMPLED_PAGE = 128,
     TABLE_BOTH_CSVS = TABLE_CSV | TABLE_SAMPLED_CSV,
     TABLE_OF_SAMPLES = TABLE_SAMPLED_TEXT | TABLE_SAMPLED_JSON | TABLE_SAMPLED_CSV,
     TABLE_BOTH_TEXTS = TABLE_TEXT | TABLE_SAMPLED_TEXT,
     TABLE_BOTH_JSONS = TABLE_JSON | TABLE_SAMPLED_JSON,
     TABLE_EVERYWHERE = TABLE_BOTH_TEXTS | TABLE_BOTH_JSONS | TABLE_BOTH_CSVS
 };
+
+struct metric; /* converter/statistics/metrics.h */
 
 enum table_look {
     TABLE_DIGITS,
@@ -44,6 +48,8 @@ struct table_column {
     struct amount (*value)(const void *row);
     const char *group; /* successive columns of a group are members of this object in JSON, which is
                           left out where the first of them is none; NULL: of the row itself */
+    const char *heading;         /* on a page */
+    const struct metric *metric; /* the same number in rules and comparisons; NULL: none */
 };
 
 /* `is_sampled`, `of_range` and the bits of the places are the trace's. */
@@ -63,6 +69,13 @@ void report_table_print_row(const struct report_table *table, const void *row, F
 /* Puts the members of a row into the object that was begun. */
 void report_table_put_row(const struct report_table *table, const void *row,
                           struct json_output *json);
+/* Puts the arrays [key, heading, unit] of the columns of a page; `row` is one of its rows. */
+void report_table_put_page_heads(const struct report_table *table, const void *row,
+                                 struct json_output *json);
+/* Puts the numbers of a row into the array that was begun: an estimate as [value, low, high], and
+ * null where there is none. */
+void report_table_put_page_row(const struct report_table *table, const void *row,
+                               struct json_output *json);
 /* Print the titles, and the numbers of a row, with commas between them. */
 void report_table_put_csv_head(const struct report_table *table, FILE *out);
 void report_table_put_csv_row(const struct report_table *table, const void *row, FILE *out);

@@ -11,6 +11,7 @@
 #include "converter/statistics/gate_rule.h"
 #include "converter/statistics/measure_trace.h"
 #include "converter/statistics/statistics_report.h"
+#include "converter/statistics/trace_set.h"
 #include "converter/trace/selection_options.h"
 
 VERB(stats);

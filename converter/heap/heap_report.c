@@ -187,7 +187,7 @@ static struct amount moment_existing_bytes(const void *snapshot)
 
 #define IN_JSON(name, places)                                                                      \
     {                                                                                              \
-#name, NULL, 0, TABLE_DIGITS, places, moment_##name, NULL                                  \
+#name, NULL, 0, TABLE_DIGITS, places, .value = moment_##name                               \
     }
 
 static const struct table_column moment_columns[] = {

@@ -211,32 +211,32 @@ static struct amount heap_after_bytes(const void *line)
 
 #define SAMPLES                                                                                    \
     {                                                                                              \
-        "samples", "samples", 8, TABLE_DIGITS, TABLE_OF_SAMPLES, heap_sample_count, NULL           \
+        "samples", "samples", 8, TABLE_DIGITS, TABLE_OF_SAMPLES, .value = heap_sample_count        \
     }
 #define AMOUNTS                                                                                    \
-    SAMPLES, {"objects", "objects", 12, TABLE_RANGE, TABLE_EVERYWHERE, heap_objects, NULL},        \
-        {"bytes", "bytes", 14, TABLE_RANGE, TABLE_EVERYWHERE, heap_bytes, NULL},                   \
+    SAMPLES, {"objects", "objects", 12, TABLE_RANGE, TABLE_EVERYWHERE, .value = heap_objects},     \
+        {"bytes", "bytes", 14, TABLE_RANGE, TABLE_EVERYWHERE, .value = heap_bytes},                \
     {                                                                                              \
-        NULL, "%", 6, TABLE_SCALED, TABLE_BOTH_TEXTS, heap_share, NULL                             \
+        NULL, "%", 6, TABLE_SCALED, TABLE_BOTH_TEXTS, .value = heap_share                          \
     }
 
 static const struct table_column columns_with_ages[] = {
     AMOUNTS,
-    {NULL, "mean age", 9, TABLE_SCALED, TABLE_BOTH_TEXTS, heap_age, NULL},
-    {"mean_age_ns", NULL, 0, TABLE_DIGITS, TABLE_BOTH_JSONS, heap_age_ns, NULL},
+    {NULL, "mean age", 9, TABLE_SCALED, TABLE_BOTH_TEXTS, .value = heap_age},
+    {"mean_age_ns", NULL, 0, TABLE_DIGITS, TABLE_BOTH_JSONS, .value = heap_age_ns},
 };
 
 static const struct table_column columns_without_ages[] = {
-    AMOUNTS, {NULL, "", 9, TABLE_BLANK, TABLE_BOTH_TEXTS, NULL, NULL}};
+    AMOUNTS, {NULL, "", 9, TABLE_BLANK, TABLE_BOTH_TEXTS, .value = NULL}};
 
 static const struct table_column columns_of_changes[] = {
     SAMPLES,
-    {"objects", "objects", 13, TABLE_RANGE, TABLE_EVERYWHERE, heap_objects, NULL},
-    {"bytes", "bytes", 15, TABLE_RANGE, TABLE_EVERYWHERE, heap_bytes, NULL},
-    {"noise", NULL, 0, TABLE_DIGITS, TABLE_SAMPLED_JSON, heap_noise, NULL},
-    {"after_objects", NULL, 0, TABLE_DIGITS, TABLE_BOTH_JSONS | TABLE_BOTH_CSVS, heap_after_objects,
-     NULL},
-    {"after_bytes", "then", 14, TABLE_DIGITS, TABLE_EVERYWHERE, heap_after_bytes, NULL},
+    {"objects", "objects", 13, TABLE_RANGE, TABLE_EVERYWHERE, .value = heap_objects},
+    {"bytes", "bytes", 15, TABLE_RANGE, TABLE_EVERYWHERE, .value = heap_bytes},
+    {"noise", NULL, 0, TABLE_DIGITS, TABLE_SAMPLED_JSON, .value = heap_noise},
+    {"after_objects", NULL, 0, TABLE_DIGITS, TABLE_BOTH_JSONS | TABLE_BOTH_CSVS,
+     .value = heap_after_objects},
+    {"after_bytes", "then", 14, TABLE_DIGITS, TABLE_EVERYWHERE, .value = heap_after_bytes},
 };
 
 #define SET_COLUMNS(table, of) ((table).columns = (of), (table).count = sizeof(of) / sizeof(of)[0])

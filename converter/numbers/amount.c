@@ -111,7 +111,7 @@ static bool is_shown(const struct amount *amount)
 struct quantity amount_digits(const struct amount *amount)
 {
     struct quantity out = {"-"};
-    if (is_shown(amount) && amount->is_change)
+    if (is_shown(amount) && amount->is_change && amount->whole != 0)
         snprintf(out.text, sizeof out.text, "%+" PRId64, (int64_t) amount->whole);
     else if (is_shown(amount))
         snprintf(out.text, sizeof out.text, "%" PRIu64, amount->whole);
@@ -143,13 +143,24 @@ static struct quantity scaled(double value, enum amount_unit unit)
     }
 }
 
-/* A change has a sign: "+1.00 KiB". */
-static struct quantity scaled_as(const struct amount *amount, double value)
+const char *amount_unit_name(enum amount_unit unit)
+{
+    return unit == AMOUNT_OBJECTS                      ? "objects"
+           : unit == AMOUNT_BYTES                      ? "bytes"
+           : unit == AMOUNT_NS || unit == AMOUNT_STEPS ? "time"
+                                                       : "number";
+}
+
+struct quantity amount_scaled_value(const struct amount *amount, double value)
 {
     if (!amount->is_change)
         return scaled(value, amount->unit);
     struct quantity size = scaled(fabs(value), amount->unit), out;
-    snprintf(out.text, sizeof out.text, "%s%.30s", value < 0 ? "-" : "+", size.text);
+    snprintf(out.text, sizeof out.text, "%s%.30s",
+             value > 0   ? "+"
+             : value < 0 ? "-"
+                         : "",
+             size.text);
     return out;
 }
 
@@ -157,14 +168,16 @@ struct quantity amount_scaled(const struct amount *amount)
 {
     if (amount->is_unsure)
         return (struct quantity){"~"};
-    return is_shown(amount) ? scaled_as(amount, amount->range.value) : (struct quantity){"-"};
+    return is_shown(amount) ? amount_scaled_value(amount, amount->range.value)
+                            : (struct quantity){"-"};
 }
 
 static struct quantity digits_as(const struct amount *amount, double value)
 {
     struct quantity out;
-    snprintf(out.text, sizeof out.text, amount->is_change ? "%+" PRId64 : "%" PRId64,
-             whole_signed(value));
+    int64_t whole = whole_signed(value);
+    snprintf(out.text, sizeof out.text, amount->is_change && whole != 0 ? "%+" PRId64 : "%" PRId64,
+             whole);
     return out;
 }
 
@@ -182,9 +195,11 @@ void amount_print_range_title(const char *title, const char *of_range, bool is_s
 
 struct amount_range amount_range_of(const struct amount *amount, bool is_scaled)
 {
-    struct quantity (*text_of)(const struct amount *, double) = is_scaled ? scaled_as : digits_as;
+    struct quantity (*text_of)(const struct amount *, double) =
+        is_scaled ? amount_scaled_value : digits_as;
     struct amount_range range = {"-"};
-    if (is_shown(amount))
+    bool is_open = isinf(amount->range.low) || isinf(amount->range.high);
+    if (is_shown(amount) && !is_open)
         snprintf(range.text, sizeof range.text, "%s..%s", text_of(amount, amount->range.low).text,
                  text_of(amount, amount->range.high).text);
     return range;

@@ -73,10 +73,15 @@ static inline enum amount_unit amount_unit_of_times(enum time_unit unit)
     return unit == TIME_STEPS ? AMOUNT_STEPS : AMOUNT_NS;
 }
 
+/* Returns its name for pages: "objects", "bytes", "time" or "number". */
+const char *amount_unit_name(enum amount_unit unit);
+
 /* Returns "-" for what is not there or has no sample, else the value: its digits, or scaled with
  * its unit ("1.50 KiB"). */
 struct quantity amount_digits(const struct amount *amount);
 struct quantity amount_scaled(const struct amount *amount);
+/* Returns another value with the amount's unit, and its sign if it is a change: "+1.00 KiB". */
+struct quantity amount_scaled_value(const struct amount *amount, double value);
 struct amount_range {
     char text[2 * sizeof(struct quantity) + 2];
 };

@@ -7,11 +7,16 @@
 
 #include "converter/cli/table_text.h"
 
+static double change_of(const struct change_row *row)
+{
+    return measured_pair_change(&row->pair);
+}
+
 static int by_change(const void *left, const void *right)
 {
     const struct change_row *a = left, *b = right;
-    if (fabs(a->pair.change) != fabs(b->pair.change))
-        return fabs(a->pair.change) > fabs(b->pair.change) ? -1 : 1;
+    if (fabs(change_of(a)) != fabs(change_of(b)))
+        return fabs(change_of(a)) > fabs(change_of(b)) ? -1 : 1;
     if (a->other_change != b->other_change)
         return a->other_change > b->other_change ? -1 : 1;
     if (a->time_change != b->time_change)
@@ -22,12 +27,13 @@ static int by_change(const void *left, const void *right)
 static void find_other_changes(const struct measures *measures, enum measure_axis axis,
                                struct change_row *row)
 {
-    for (size_t i = 0; i < metric_count; i++) {
-        const struct metric *metric = &metrics[i];
+    for (size_t i = 0; i < measures->metrics.count; i++) {
+        const struct metric *metric = measures->metrics.items[i];
         if (metric->group != METRICS_OF_TRACES || !measures_have(measures, metric))
             continue;
-        double change = fabs(measures_pair(measures, axis, row->row, metric).change);
-        double *most = metric->unit == UNIT_TIME ? &row->time_change : &row->other_change;
+        const struct measured_pair pair = measures_pair(measures, axis, row->row, metric);
+        double change = fabs(measured_pair_change(&pair));
+        double *most = metric->unit == AMOUNT_NS ? &row->time_change : &row->other_change;
         *most = change > *most ? change : *most;
     }
 }
@@ -44,8 +50,8 @@ bool rank_changes(const struct measures *measures, enum measure_axis axis,
         struct change_row *out = &ranking->rows[ranking->count];
         *out = (struct change_row){.row = row, .pair = measures_pair(measures, axis, row, metric)};
         find_other_changes(measures, axis, out);
-        ranking->count += out->pair.change != 0 || out->other_change != 0 ||
-                          (with_times && out->time_change != 0);
+        ranking->count +=
+            change_of(out) != 0 || out->other_change != 0 || (with_times && out->time_change != 0);
     }
     qsort(ranking->rows, ranking->count, sizeof *ranking->rows, by_change);
     ranking->shown = table_shown(top, ranking->count);

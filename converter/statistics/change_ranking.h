@@ -3,7 +3,7 @@
 #ifndef CONVERTER_STATISTICS_CHANGE_RANKING_H
 #define CONVERTER_STATISTICS_CHANGE_RANKING_H
 
-#include "converter/statistics/measures.h"
+#include "converter/statistics/measured.h"
 
 /* A row with the change of its sort metric and the largest change of the other metrics. */
 struct change_row {

@@ -9,6 +9,7 @@
 #include "converter/formats/input.h"
 #include "converter/output/output_file.h"
 #include "converter/statistics/gate_rule.h"
+#include "converter/statistics/measured.h"
 
 /* ---- evaluation of rules: rows are added up and compared with a limit, and the largest
  * contributors are found ---- */
@@ -24,13 +25,12 @@ struct gate_top {
 struct gate_verdict {
     const struct gate_rule *rule;
     bool fails;
-    bool is_lost;  /* not judged: what it names, or the selection, matches nothing */
-    bool is_noise; /* would fail, but runs vary more, or the interval reaches across the limit */
-    bool is_estimate;
+    bool is_lost;   /* not judged: what it names, or the selection, matches nothing */
+    bool is_noise;  /* would fail, but runs vary more, or the interval reaches across the limit */
     size_t matched; /* number of rows */
     uint32_t row;   /* of an `any` rule: the row that is farthest beyond the limit; 0: none */
     size_t failing; /* of an `any` rule: number of rows for which it holds */
-    struct measured before, after;
+    struct measured_pair measured;
     double value; /* compared with the limit: the value, or the change */
     double limit;
     struct gate_top top[2 * GATE_TOP];
@@ -74,9 +74,9 @@ static struct estimate excess_of(const struct gate_verdict *verdict)
     double factor = rule->is_percent ? fmax(0, 1 + rule->limit / 100) : 1;
     double limit = rule->is_percent ? 0 : rule->limit;
     struct estimate before = rule->is_change
-                                 ? estimate_times(measured_estimate(&verdict->before), factor)
+                                 ? estimate_times(verdict->measured.before.amount.range, factor)
                                  : estimate_exactly(0);
-    struct estimate excess = estimate_difference(measured_estimate(&verdict->after), before);
+    struct estimate excess = estimate_difference(verdict->measured.after.amount.range, before);
     return (struct estimate){excess.value - limit, excess.low - limit, excess.high - limit,
                              excess.scale};
 }
@@ -88,22 +88,27 @@ static bool holds_surely(const struct gate_rule *rule, struct estimate excess)
            (rule->operator!= GATE_NOT_EQUAL || !estimate_contains(excess, 0));
 }
 
+static bool is_estimate(const struct gate_verdict *verdict)
+{
+    return verdict->measured.after.amount.is_estimate ||
+           (verdict->rule->is_change && verdict->measured.before.amount.is_estimate);
+}
+
 static void judge_totals(const struct totals *totals, const struct measures *measures,
                          struct gate_verdict *verdict)
 {
     const struct gate_rule *rule = verdict->rule;
-    verdict->before = measured_of_runs(measures, rule->metric, SIDE_BEFORE, sums_of_totals, totals);
-    verdict->after = measured_of_runs(measures, rule->metric, SIDE_AFTER, sums_of_totals, totals);
-    verdict->value = verdict->after.median - (rule->is_change ? verdict->before.median : 0);
-    verdict->limit = rule->is_percent ? verdict->before.median * rule->limit / 100 : rule->limit;
+    verdict->measured = measured_pair_of(
+        measured_of_runs(measures, rule->metric, SIDE_BEFORE, sums_of_totals, totals),
+        measured_of_runs(measures, rule->metric, SIDE_AFTER, sums_of_totals, totals));
+    double before = measured_value(&verdict->measured.before);
+    verdict->value = measured_value(&verdict->measured.after) - (rule->is_change ? before : 0);
+    verdict->limit = rule->is_percent ? before * rule->limit / 100 : rule->limit;
     bool holds = gate_rule_holds(rule, verdict->value, verdict->limit);
-    verdict->is_estimate =
-        verdict->after.is_estimate || (rule->is_change && verdict->before.is_estimate);
-    if (verdict->is_estimate)
+    if (is_estimate(verdict))
         verdict->is_noise = holds && !holds_surely(rule, excess_of(verdict));
     else
-        verdict->is_noise =
-            holds && rule->is_change && measured_is_noise(&verdict->before, &verdict->after);
+        verdict->is_noise = holds && rule->is_change && verdict->measured.is_noise;
     verdict->fails = holds && !verdict->is_noise;
 }
 
@@ -112,8 +117,8 @@ static void judge_totals(const struct totals *totals, const struct measures *mea
 static double part_of(const struct gate_rule *rule, const struct measures *measures,
                       enum measure_axis axis, uint32_t row)
 {
-    struct measured_pair pair = measures_pair(measures, axis, row, rule->metric);
-    return rule->is_change ? pair.change : pair.after.median;
+    const struct measured_pair pair = measures_pair(measures, axis, row, rule->metric);
+    return rule->is_change ? measured_pair_change(&pair) : measured_value(&pair.after);
 }
 
 static void note_top(struct gate_verdict *verdict, size_t first, const struct gate_top *candidate)
@@ -202,52 +207,59 @@ static void gate_judge(const struct gate_rule *rule, const struct measures *meas
 
 #define FRAMES_SHOWN 4u
 
-static void print_measured(const struct metric *metric, const struct measured *measured, FILE *out)
+static void print_measured(const struct measured *measured, FILE *out)
 {
-    fputs(metric_quantity(metric, measured->median).text, out);
-    measured_print_range(metric, measured, out);
+    fputs(amount_scaled_value(&measured->amount, measured_value(measured)).text, out);
+    measured_print_range(measured, out);
+}
+
+/* Returns a value as the rule looks at it: with a sign if it is a change. */
+static struct quantity value_text(const struct gate_verdict *verdict, double value)
+{
+    const struct measured_pair *measured = &verdict->measured;
+    return amount_scaled_value(
+        verdict->rule->is_change ? &measured->change : &measured->after.amount, value);
 }
 
 static void print_value(const struct gate_verdict *verdict, FILE *out)
 {
     const struct gate_rule *rule = verdict->rule;
     if (!rule->is_change) {
-        print_measured(rule->metric, &verdict->after, out);
+        print_measured(&verdict->measured.after, out);
         return;
     }
-    fputs(metric_change(rule->metric, verdict->value).text, out);
-    if (verdict->before.median > 0)
-        fprintf(out, " (%+.1f %%)", 100 * verdict->value / verdict->before.median);
-    if (verdict->is_estimate)
-        measured_print_change(rule->metric, &verdict->before, &verdict->after, out);
+    double before = measured_value(&verdict->measured.before);
+    fputs(value_text(verdict, verdict->value).text, out);
+    if (before > 0)
+        fprintf(out, " (%+.1f %%)", 100 * verdict->value / before);
+    if (is_estimate(verdict))
+        measured_pair_print_range(&verdict->measured, out);
     fputs(", from ", out);
-    print_measured(rule->metric, &verdict->before, out);
+    print_measured(&verdict->measured.before, out);
     fputs(" to ", out);
-    print_measured(rule->metric, &verdict->after, out);
+    print_measured(&verdict->measured.after, out);
 }
 
 static void print_limit(const struct gate_verdict *verdict, FILE *out)
 {
     const struct gate_rule *rule = verdict->rule;
     if (rule->is_percent)
-        fprintf(out, "%+.10g %%, which is %s", rule->limit,
-                metric_change(rule->metric, verdict->limit).text);
-    else
-        fputs(rule->is_change ? metric_change(rule->metric, verdict->limit).text
-                              : metric_quantity(rule->metric, verdict->limit).text,
-              out);
+        fprintf(out, "%+.10g %%, which is ", rule->limit);
+    fputs(value_text(verdict, verdict->limit).text, out);
 }
 
 /* Prints the full value too if value and limit look equal after rounding. */
 static void print_exact(const struct gate_verdict *verdict, double value, FILE *out)
 {
-    static const char *const units[] = {
-        [UNIT_BYTES] = " bytes", [UNIT_COUNT] = "", [UNIT_TIME] = " ns"};
-    const struct metric *metric = verdict->rule->metric;
+    enum amount_unit unit = verdict->rule->metric->unit;
+    const struct amount *amount = &verdict->measured.after.amount;
     if (verdict->value != verdict->limit &&
-        strcmp(metric_quantity(metric, fabs(verdict->value)).text,
-               metric_quantity(metric, fabs(verdict->limit)).text) == 0)
-        fprintf(out, " = %.15g%s", value, units[metric->unit]);
+        strcmp(amount_scaled_value(amount, fabs(verdict->value)).text,
+               amount_scaled_value(amount, fabs(verdict->limit)).text) == 0)
+        fprintf(out, " = %.15g%s", value,
+                unit == AMOUNT_BYTES ? " bytes"
+                : unit == AMOUNT_NS  ? " ns"
+                                     : "");
 }
 
 static void print_details(const struct gate_verdict *verdict, const struct measures *measures,
@@ -271,9 +283,7 @@ static void print_details(const struct gate_verdict *verdict, const struct measu
                 verdict->failing - 1);
     for (size_t i = 0; i < verdict->top_count; i++) {
         const struct gate_top *top = &verdict->top[i];
-        fprintf(out, "  %-9s %10s  ", axis_names[top->axis],
-                rule->is_change ? metric_change(rule->metric, top->value).text
-                                : metric_quantity(rule->metric, top->value).text);
+        fprintf(out, "  %-9s %10s  ", axis_names[top->axis], value_text(verdict, top->value).text);
         stack_print(measures_name(measures, top->axis, top->row, FRAMES_SHOWN), out);
         fputc('\n', out);
     }
@@ -284,7 +294,7 @@ static void gate_report_print_verdict(const struct gate_verdict *verdict, const 
 {
     const struct gate_rule *rule = verdict->rule;
     const char *what = verdict->fails ? "the gate fails"
-                       : verdict->is_noise && verdict->is_estimate
+                       : verdict->is_noise && is_estimate(verdict)
                            ? "it holds for the estimate, but not for its whole interval"
                        : verdict->is_noise ? "within the variation between runs"
                        : verdict->is_lost && verdict->matched != 0
@@ -403,9 +413,9 @@ static void gate_report_refuse(const struct gate_rule *rule, const struct measur
         text = "'%s': a trace without deaths (the agent's option events=free) has no %s";
     else if (lacks != 0)
         text = "'%s': a trace without method events (the agent's option events=method) has no %s";
-    else if (measures->lacks_times && metric->unit == UNIT_TIME)
+    else if (measures->lacks_times && metric->unit == AMOUNT_NS)
         text = "'%s': a trace without a clock (resolution=none) has no %s";
-    else if (measures->lacks_sizes && metric->unit == UNIT_BYTES)
+    else if (measures->lacks_sizes && metric->unit == AMOUNT_BYTES)
         text = "'%s': a trace of objects without sizes (the text format) has no %s";
     else if (has_too_few && metric->sum == SUM_GROWTH_BYTES)
         text = "'%s': not judged: fewer than three collections show no %s: record longer, or with "
@@ -417,8 +427,7 @@ static void gate_report_refuse(const struct gate_rule *rule, const struct measur
                    metric->name);
 }
 
-/* A rule whose name is misspelt must not hold for ever.  Only traces' names are known: not those of
- * `leaks` and `heap`. */
+/* A rule whose name is misspelt must not hold for ever.  A trace without names cannot tell. */
 static bool is_lost(const struct gate_verdict *verdict, const struct measures *measures)
 {
     const struct gate_rule *rule = verdict->rule;

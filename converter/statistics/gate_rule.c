@@ -85,13 +85,15 @@ static bool parse_rows(struct parser *parser)
 
 static const char *metric_name_at(const void *table, size_t i)
 {
-    return ((const struct metric *) table)[i].name;
+    return ((const struct metric_list *) table)->items[i]->name;
 }
 
 static bool parse_metric(struct parser *parser)
 {
     size_t length = word_length(parser->at);
+    struct metric_list metrics;
     char typed[40];
+    metric_list_init(&metrics);
     parser->rule->metric = metric_by_name(parser->at, length);
     if (parser->rule->metric != NULL) {
         parser->at += length;
@@ -99,7 +101,7 @@ static bool parse_metric(struct parser *parser)
         return true;
     }
     snprintf(typed, sizeof typed, "%.*s", (int) (length < 32 ? length : 0), parser->at);
-    const char *nearest = nearest_word_of(typed, metric_name_at, metrics, metric_count);
+    const char *nearest = nearest_word_of(typed, metric_name_at, &metrics, metrics.count);
     if (length == 0)
         return fail(parser, "what is measured is expected, as allocated or alive_at_end");
     return nearest != NULL
@@ -171,7 +173,7 @@ static bool parse_limit(struct parser *parser)
             return fail(parser, "a percentage needs a sign: +%s or -%s", number, number);
         rule->limit = sign * percent;
     } else {
-        bool ok = rule->metric->unit == UNIT_TIME ? take_time(&value, number, &fault)
+        bool ok = rule->metric->unit == AMOUNT_NS ? take_time(&value, number, &fault)
                                                   : take_size(&value, number, &fault);
         if (!ok)
             return fail(parser, "%s", fault);

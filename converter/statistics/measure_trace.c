@@ -2,18 +2,11 @@
 /* Adds up the results of a heap tracker and of the call statistics under stable names. */
 #include "converter/statistics/measure_trace.h"
 
-#include "converter/trace/unmatched.h"
-
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "converter/cli/rotated_names.h"
 #include "converter/containers/no_memory.h"
-#include "converter/files/joined_files.h"
+#include "converter/statistics/lasting_names.h"
 
 static void measure_trace_add(struct measures *measures, enum measure_axis axis, uint32_t row,
                               const struct heap_row *row_of_heap)
@@ -168,19 +161,6 @@ static uint32_t measure_trace_row_of(struct folding *folding, struct id_table *r
     return row != NULL ? *row : 0;
 }
 
-static uint32_t method_row(struct folding *folding, uint32_t method_id)
-{
-    char text[2 * LASTING_NAME_MOST];
-    struct step_bytes descriptor = trace_method_of(folding->measure->names, method_id)->descriptor;
-    size_t used = measure_method_text(folding->measures, folding->measure->names, method_id, text,
-                                      LASTING_NAME_MOST);
-    size_t length = descriptor.length < sizeof text - used ? descriptor.length : sizeof text - used;
-    if (length > 0)
-        memcpy(text + used, descriptor.data, length);
-    return measures_row(folding->measures, AXIS_METHOD, 0,
-                        (struct step_bytes){(const uint8_t *) text, used + length});
-}
-
 /* ---- the sums ---- */
 
 static void measure_trace_add_row(uint64_t *sums, const struct heap_row *row, size_t moment)
@@ -245,7 +225,7 @@ static bool fold_calls(struct folding *folding)
     for (uint32_t i = 0; (method = id_table_next(&calls->methods, &i)) != NULL; i++) {
         if (method->calls == 0)
             continue;
-        uint32_t row = method_row(folding, i);
+        uint32_t row = measure_method_row(folding->measures, folding->measure->names, i);
         if (row == 0)
             return false;
         uint64_t *sums = measures_sums(folding->measures, AXIS_METHOD, row, folding->run);
@@ -314,50 +294,6 @@ static void note_run(struct folding *folding, const struct event_source *source,
     all[SUM_DURATION_NS] = measure->last_ns - measure->first_ns;
 }
 
-static bool note_name(struct measures *measures, enum measure_axis axis, struct step_bytes text)
-{
-    bool is_new;
-    return name_index_put(&measures->known[axis], 0, text, &is_new) != 0;
-}
-
-/* With its name, and with the one that a row would have. */
-static bool note_thread(struct measures *measures, const struct trace_names *names, uint32_t id)
-{
-    char text[LASTING_NAME_MOST];
-    struct step_bytes name = trace_thread_of(names, id)->name;
-    size_t length = lasting_thread_name(name, text, sizeof text);
-    return note_name(measures, AXIS_THREAD, name) &&
-           note_name(measures, AXIS_THREAD, (struct step_bytes){(const uint8_t *) text, length});
-}
-
-/* Rules may name what has no rows: a class without objects, a method without calls. */
-static bool note_names(struct measures *measures, const struct input *input)
-{
-    const struct event_source *source = input->source;
-    const struct trace_names *names = &source->names;
-    char text[2 * LASTING_NAME_MOST];
-    bool ok = true;
-    for (uint32_t id = 0; ok && id_table_next(&names->classes, &id); id++)
-        ok = !trace_class_of(names, id)->known ||
-             note_name(measures, AXIS_CLASS, trace_class_of(names, id)->name);
-    for (uint32_t id = 0; ok && id_table_next(&names->threads, &id); id++)
-        ok = !trace_thread_of(names, id)->known || note_thread(measures, names, id);
-    for (uint32_t id = 0; ok && id_table_next(&names->methods, &id); id++) {
-        const struct trace_method *method = trace_method_of(names, id);
-        struct step_bytes class = trace_class_of(names, method->class_id)->name;
-        int length =
-            snprintf(text, sizeof text, "%.*s.%.*s", (int) class.length, (const char *) class.data,
-                     (int) method->name.length, (const char *) method->name.data);
-        if (method->known && length > 0 && (size_t) length < sizeof text)
-            ok = note_name(measures, AXIS_METHOD,
-                           (struct step_bytes){(const uint8_t *) text, (size_t) length});
-    }
-    measures->is_unmatched =
-        (measures->run_count == 0 || measures->is_unmatched) &&
-        !selection_is_matched(names, &source->filter.selected, input->events == 0);
-    return ok;
-}
-
 enum step_status trace_measure_finish(struct trace_measure *measure, struct measures *measures,
                                       struct input *input, const char *path, enum measure_side side,
                                       struct step_error *error)
@@ -375,7 +311,9 @@ enum step_status trace_measure_finish(struct trace_measure *measure, struct meas
     bool ok = folding.sites != NULL &&
               (measure->snapshots[END].samples == NULL || measures_expect_estimates(measures)) &&
               fold_snapshot(&folding, END) && fold_snapshot(&folding, PEAK) &&
-              fold_calls(&folding) && note_names(measures, input);
+              fold_calls(&folding) &&
+              measures_note_names(measures, &input->source->names, &input->source->filter.selected,
+                                  input->events == 0);
     if (ok) {
         note_run(&folding, input->source, path, side);
         measures->run_count++;
@@ -384,178 +322,4 @@ enum step_status trace_measure_finish(struct trace_measure *measure, struct meas
     id_table_reset(&folding.classes);
     id_table_reset(&folding.threads);
     return ok ? STEP_STATUS_OK : no_memory(error);
-}
-
-static enum step_status measure_trace_go_through(struct measures *measures, struct input *input,
-                                                 const char *path, enum measure_side side)
-{
-    struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct trace_measure measure;
-    enum step_status status = STEP_STATUS_OK;
-    if (!trace_measure_init(&measure, input->source))
-        status = report_error((no_memory(&error), &error));
-    if (status == STEP_STATUS_OK &&
-        heap_tracker_weigh(&measure.heap, input->source, &error) != STEP_STATUS_OK)
-        status = report_error(&error);
-    if (status == STEP_STATUS_OK)
-        status = input_each(input, trace_measure_put, &measure);
-    bool has_partial = status == STEP_STATUS_CORRUPT && measure.has_begun;
-    if (status == STEP_STATUS_OK || has_partial) {
-        enum step_status finished =
-            trace_measure_finish(&measure, measures, input, path, side, &error);
-        if (finished != STEP_STATUS_OK)
-            status = report_error(&error);
-    }
-    trace_measure_reset(&measure);
-    return status;
-}
-
-/* Reads a trace and adds it as a run.  Reports errors and damage.  After CORRUPT, the intact part
- * was added unless the run count is unchanged. */
-static enum step_status measure_trace(struct measures *measures, const char *path,
-                                      enum measure_side side,
-                                      const struct event_selection *selected)
-{
-    struct event_selection plain = *selected;
-    struct input input;
-    plain.untracked = true; /* the tracker follows live objects itself */
-    plain.derives_stacks = true;
-    plain.follows_calls = true;
-    plain.objects = NULL;
-    enum step_status status = input_open(&input, path, NULL, &plain);
-    if (status != STEP_STATUS_OK)
-        return status;
-    status = measure_trace_go_through(measures, &input, path, side);
-    enum step_status damage = input_report_damage(&input);
-    input_close(&input);
-    return status == STEP_STATUS_OK ? damage : status;
-}
-
-/* ---- the traces of several runs ---- */
-
-static enum step_status add_trace(struct trace_set *set, const char *directory, const char *name,
-                                  size_t length)
-{
-    if (set->count == MEASURE_RUNS_MOST) {
-        report_line("there are more than %u traces on one side", MEASURE_RUNS_MOST);
-        return STEP_STATUS_INVALID;
-    }
-    int made = asprintf(&set->paths[set->count], "%s%s%.*s", directory, directory[0] ? "/" : "",
-                        (int) length, name);
-    if (made < 0)
-        return STEP_STATUS_NO_MEMORY;
-    set->count++;
-    return STEP_STATUS_OK;
-}
-
-static int is_trace(const struct dirent *entry)
-{
-    size_t length = strlen(entry->d_name);
-    return length > 5 && strcmp(entry->d_name + length - 5, ".step") == 0;
-}
-
-static bool is_last_path(const struct trace_set *set, const char *path)
-{
-    return set->count > 0 && strcmp(set->paths[set->count - 1], path) == 0;
-}
-
-/* Files of rotate= are one trace, which has their name without numbers. */
-static enum step_status measure_trace_add_entry(struct trace_set *set, const char *directory,
-                                                const char *name)
-{
-    uint64_t number;
-    char *file = NULL, *joined = NULL;
-    size_t length = rotated_file_name(name, &number);
-    if (length == 0)
-        return add_trace(set, directory, name, strlen(name));
-    enum step_status status = STEP_STATUS_NO_MEMORY;
-    if (asprintf(&file, "%s/%s", directory, name) >= 0 &&
-        asprintf(&joined, "%s/%.*s.step", directory, (int) length, name) >= 0)
-        status = is_last_path(set, joined) ? STEP_STATUS_OK
-                 : rotated_file_is(file)   ? add_trace(set, "", joined, strlen(joined))
-                                           : add_trace(set, directory, name, strlen(name));
-    free(file);
-    free(joined);
-    return status;
-}
-
-static enum step_status find_in_directory(const char *path, struct trace_set *set)
-{
-    struct dirent **entries;
-    int count = scandir(path, &entries, is_trace, alphasort);
-    if (count < 0) {
-        report_line("%s: %s", path, strerror(errno));
-        return STEP_STATUS_IO;
-    }
-    enum step_status status = STEP_STATUS_OK;
-    for (int i = 0; i < count; i++) {
-        if (status == STEP_STATUS_OK)
-            status = measure_trace_add_entry(set, path, entries[i]->d_name);
-        free(entries[i]);
-    }
-    free(entries);
-    if (status == STEP_STATUS_OK && set->count == 0) {
-        report_line("%s: the directory has no trace (.step)", path);
-        status = STEP_STATUS_CORRUPT;
-    }
-    return status;
-}
-
-/* Files of one recording are no runs. */
-static enum step_status refuse_files(const struct trace_set *set)
-{
-    for (size_t i = 1; i < set->count; i++) {
-        const char *one = set->paths[i - 1], *other = set->paths[i];
-        size_t length = rotated_names_share(one, other);
-        if (length != 0) {
-            report_line("%s and %s are files of one recording: %.*s.step stands for all of them",
-                        one, other, (int) length, one);
-            return STEP_STATUS_INVALID;
-        }
-    }
-    return STEP_STATUS_OK;
-}
-
-enum step_status trace_set_find(const char *operand, struct trace_set *set)
-{
-    struct stat found;
-    set->count = 0;
-    bool is_there = stat(operand, &found) == 0;
-    if (is_there && S_ISDIR(found.st_mode))
-        return find_in_directory(operand, set);
-    if (is_there || strchr(operand, ',') == NULL)
-        return add_trace(set, "", operand, strlen(operand));
-    enum step_status status = STEP_STATUS_OK;
-    for (const char *at = operand; status == STEP_STATUS_OK;) {
-        size_t length = strcspn(at, ",");
-        if (length > 0)
-            status = add_trace(set, "", at, length);
-        if (at[length] == '\0')
-            break;
-        at += length + 1;
-    }
-    return status == STEP_STATUS_OK ? refuse_files(set) : status;
-}
-
-void trace_set_reset(struct trace_set *set)
-{
-    for (size_t i = 0; i < set->count; i++)
-        free(set->paths[i]);
-    set->count = 0;
-}
-
-enum step_status trace_set_measure(const struct trace_set *set, enum measure_side side,
-                                   const struct event_selection *selected,
-                                   struct measures *measures)
-{
-    enum step_status status = STEP_STATUS_OK;
-    for (size_t i = 0; i < set->count; i++) {
-        size_t before = measures->run_count;
-        enum step_status one = measure_trace(measures, set->paths[i], side, selected);
-        if (one != STEP_STATUS_OK)
-            status = one;
-        if (measures->run_count == before)
-            return status;
-    }
-    return status;
 }

@@ -166,7 +166,7 @@ static void print_lifetimes(const struct statistics *statistics)
 static bool print_methods(const struct statistics_report *report)
 {
     const struct statistics *statistics = report->statistics;
-    if (!statistics_print_table(report, BY_METHOD))
+    if (!statistics_print_table(report, AXIS_METHOD))
         return false;
     if (statistics->unmatched_exits > 0)
         printf("  %" PRIu64 " exits of calls whose entry the trace does not have\n",
@@ -220,7 +220,7 @@ bool statistics_print_text(const struct statistics_report *report)
     print_objects(statistics);
     print_lifetimes(statistics);
     print_time(statistics);
-    if (!statistics_print_table(report, BY_CLASS) || !statistics_print_table(report, BY_THREAD))
+    if (!statistics_print_table(report, AXIS_CLASS) || !statistics_print_table(report, AXIS_THREAD))
         return false;
     if (is_sampled(statistics))
         return true;
@@ -270,7 +270,7 @@ static void stats_report_put_summary(struct json_output *json, const struct stat
 static bool stats_report_put_methods(struct json_output *json,
                                      const struct statistics_report *report)
 {
-    if (!statistics_put_table(report, BY_METHOD, json))
+    if (!statistics_put_table(report, AXIS_METHOD, json))
         return false;
     json_number(json, "unmatched_exits", report->statistics->unmatched_exits);
     json_number(json, "open_calls", report->statistics->open_calls);
@@ -311,8 +311,8 @@ bool statistics_print_json(const struct statistics_report *report, FILE *out)
     if (report->put_more != NULL)
         report->put_more(report->user, &json);
     stats_report_put_summary(&json, statistics);
-    bool ok = statistics_put_table(report, BY_CLASS, &json) &&
-              statistics_put_table(report, BY_THREAD, &json);
+    bool ok = statistics_put_table(report, AXIS_CLASS, &json) &&
+              statistics_put_table(report, AXIS_THREAD, &json);
     if (!is_sampled(statistics)) {
         ok = ok && stats_report_put_methods(&json, report);
         stats_report_put_curve(&json, statistics);

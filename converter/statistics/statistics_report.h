@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "converter/statistics/metrics.h"
 #include "converter/statistics/statistics.h"
 #include "format/json/json_output.h"
 
@@ -21,9 +22,6 @@ struct statistics_report {
     const void *user;
 };
 
-/* The tables of a report, whose rows are the ids of classes, threads or methods. */
-enum statistics_axis { BY_CLASS, BY_THREAD, BY_METHOD };
-
 /* A row's id, with its sort keys. */
 struct ranked_id {
     uint64_t key;
@@ -38,31 +36,19 @@ struct ranking {
 };
 
 /* Returns false if memory runs out. */
-bool statistics_rank(const struct statistics_report *report, enum statistics_axis axis,
+bool statistics_rank(const struct statistics_report *report, enum measure_axis axis,
                      struct ranking *ranking);
 /* Prints a table of the highest ranks: its head, a line for each id, and how many were left out.
  * Returns false if memory runs out. */
-bool statistics_print_table(const struct statistics_report *report, enum statistics_axis axis);
+bool statistics_print_table(const struct statistics_report *report, enum measure_axis axis);
 /* The same as an array of JSON, with an object for each id. */
-bool statistics_put_table(const struct statistics_report *report, enum statistics_axis axis,
+bool statistics_put_table(const struct statistics_report *report, enum measure_axis axis,
                           struct json_output *json);
 /* Puts the members of a class for all classes together. */
 void statistics_put_totals(const struct statistics *statistics, struct json_output *json);
 /* Puts the members that say which thread it is. */
 void statistics_put_thread_name(struct json_output *json, const struct statistics *statistics,
                                 uint32_t id);
-
-static inline uint64_t live_objects_of(const struct object_totals *totals)
-{
-    uint64_t all = totals->existing_objects + totals->allocated_objects;
-    return all > totals->freed_objects ? all - totals->freed_objects : 0;
-}
-
-static inline uint64_t live_bytes_of(const struct object_totals *totals)
-{
-    uint64_t all = totals->existing_bytes + totals->allocated_bytes;
-    return all > totals->freed_bytes ? all - totals->freed_bytes : 0;
-}
 
 /* These return false if memory runs out. */
 bool statistics_print_text(const struct statistics_report *report);

@@ -31,10 +31,12 @@ static struct amount mean_of(const void *row_pointer)
 }
 
 static const struct table_column columns[] = {
-    {"objects", "objects", 8, TABLE_DIGITS, TABLE_EVERYWHERE, objects_of, NULL},
-    {"bytes", "size", 9, TABLE_SCALED, TABLE_TEXT | TABLE_JSON, bytes_of, NULL},
-    {"mean", "mean", 6, TABLE_DIGITS, TABLE_BOTH_JSONS | TABLE_CSV, mean_of, "each"},
-    {"", "", 3, TABLE_BLANK, TABLE_TEXT, NULL, NULL},
+    {"objects", "objects", 8, TABLE_DIGITS, TABLE_EVERYWHERE | TABLE_PAGE, .value = objects_of,
+     .heading = "Number of objects"},
+    {"bytes", "size", 9, TABLE_SCALED, TABLE_TEXT | TABLE_JSON, .value = bytes_of},
+    {"mean", "mean", 6, TABLE_DIGITS, TABLE_BOTH_JSONS | TABLE_CSV | TABLE_PAGE, .value = mean_of,
+     .heading = "Mean size", .group = "each"},
+    {"", "", 3, TABLE_BLANK, TABLE_TEXT, .value = NULL},
 };
 
 static char *printed;
@@ -111,6 +113,23 @@ static void test_csv(void)
     expect_printed(out, "objects|2");
 }
 
+/* A page has the columns' headings and units, and null for what there is none of. */
+static void test_page(void)
+{
+    const struct report_table table = {.columns = columns, .count = 4};
+    struct json_output json;
+    FILE *out = begin_print();
+    json_init(&json, out);
+    json.is_compact = true;
+    json_begin_array(&json, NULL);
+    report_table_put_page_heads(&table, &two, &json);
+    report_table_put_page_row(&table, &two, &json);
+    report_table_put_page_row(&table, &none, &json);
+    json_end_array(&json);
+    expect_printed(out, "[[\"objects\",\"Number of objects\",\"objects\"],"
+                        "[\"mean\",\"Mean size\",\"bytes\"],2,1536,0,null]");
+}
+
 /* Quotes are doubled, and fields of what a terminal shows are escaped. */
 static void test_fields(void)
 {
@@ -136,5 +155,6 @@ void add_suite(void)
     CU_add_test(suite, "text", test_texts);
     CU_add_test(suite, "JSON", test_json);
     CU_add_test(suite, "CSV", test_csv);
+    CU_add_test(suite, "page", test_page);
     CU_add_test(suite, "fields of CSV", test_fields);
 }

@@ -88,15 +88,18 @@ static void test_changes(void)
     const struct amount fewer = amount_change(-7, AMOUNT_OBJECTS),
                         grown = amount_estimated_change(
                             estimate_difference(estimate_objects(&more), estimate_objects(&some)),
-                            AMOUNT_OBJECTS),
-                        same = amount_estimated_change(
-                            estimate_difference(estimate_objects(&some), estimate_objects(&some)),
                             AMOUNT_OBJECTS);
+    struct amount same = amount_estimated_change(
+        estimate_difference(estimate_objects(&some), estimate_objects(&some)), AMOUNT_OBJECTS);
     CU_ASSERT_STRING_EQUAL(amount_digits(&fewer).text, "-7");
     CU_ASSERT_FALSE(fewer.is_estimate);
     CU_ASSERT_STRING_EQUAL(amount_digits(&grown).text, "+10403");
     CU_ASSERT_FALSE(amount_is_noise(&grown));
-    CU_ASSERT_STRING_EQUAL(amount_digits(&same).text, "+0");
+    CU_ASSERT_STRING_EQUAL(amount_digits(&same).text, "0");
+    CU_ASSERT_STRING_EQUAL(amount_scaled(&same).text, "0");
+    CU_ASSERT_STRING_EQUAL(amount_scaled_value(&grown, -2).text, "-2");
+    same.range.high = INFINITY; /* a side without a sample */
+    CU_ASSERT_STRING_EQUAL(amount_range_of(&same, true).text, "-");
     CU_ASSERT(amount_is_noise(&same));
     struct amount slope = amount_real_change(-1536.5, AMOUNT_BYTES);
     CU_ASSERT_STRING_EQUAL(amount_scaled(&slope).text, "-1.50 KiB");
@@ -127,10 +130,10 @@ static struct amount life_of(const void *row)
 static const char lives[] = "lives";
 
 static const struct table_column columns[] = {
-    {"objects", "objects", 8, TABLE_RANGE, TABLE_EVERYWHERE, count_of, NULL},
-    {"hidden", NULL, 0, TABLE_DIGITS, TABLE_SAMPLED_JSON | TABLE_CSV, count_of, NULL},
-    {"mean", "life", 8, TABLE_SCALED, TABLE_TEXT | TABLE_JSON, life_of, lives},
-    {"most", NULL, 0, TABLE_SCALED, TABLE_JSON, life_of, lives},
+    {"objects", "objects", 8, TABLE_RANGE, TABLE_EVERYWHERE, .value = count_of},
+    {"hidden", NULL, 0, TABLE_DIGITS, TABLE_SAMPLED_JSON | TABLE_CSV, .value = count_of},
+    {"mean", "life", 8, TABLE_SCALED, TABLE_TEXT | TABLE_JSON, .value = life_of, .group = lives},
+    {"most", NULL, 0, TABLE_SCALED, TABLE_JSON, .value = life_of, .group = lives},
 };
 
 enum form { AS_TEXT, AS_JSON, AS_CSV };

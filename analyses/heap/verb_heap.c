@@ -13,6 +13,7 @@
 #include "converter/heap/heap_report.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/statistics/gate_rule.h"
+#include "converter/statistics/lasting_names.h"
 #include "converter/statistics/measure_trace.h"
 #include "converter/trace/selection_options.h"
 
@@ -149,6 +150,7 @@ struct heaps_found {
     bool is_import;    /* from a dump, not a trace */
     bool is_of_jvm;    /* recorded in a JVM, which collects */
     bool is_collected; /* it did at the end: end=collect */
+    bool is_empty;     /* no event was selected */
 };
 
 /* Of two moments, the first is the side before. */
@@ -156,7 +158,8 @@ static bool verb_heap_measure(const struct heaps_found *found, struct measures *
 {
     const struct heap_asked *asked = found->asked;
     size_t count = asked->gates.count > 0 ? asked->moment_count : 0;
-    bool ok = true;
+    bool ok = count == 0 || measures_note_names(measures, found->sites->names, &asked->selected,
+                                                found->is_empty);
     for (size_t i = 0; ok && i < count; i++)
         ok = measure_heap(measures, found->sites, &found->snapshots[i],
                           i + 1 < count ? SIDE_BEFORE : SIDE_AFTER);
@@ -325,6 +328,7 @@ static enum step_status trace_print(struct pass *pass, const char *path)
     found->collections = pass->tracker.collections;
     found->end_ns = pass->tracker.now_ns;
     found->unit = pass->tracker.unit;
+    found->is_empty = pass->input->events == 0;
     found->is_of_jvm =
         trace_text_is_there(event_source_property(pass->input->source, "java-vm-version"));
     found->is_collected = event_source_number(pass->input->source, "end-collection-ns", 0) != 0;

@@ -8,6 +8,7 @@
 #include "converter/files/sampled_trace.h"
 #include "converter/formats/input.h"
 #include "converter/statistics/gate_rule.h"
+#include "converter/statistics/lasting_names.h"
 #include "converter/trace/selection_options.h"
 
 VERB(leaks);
@@ -148,6 +149,10 @@ static enum step_status verb_leaks_follow(struct leaks_options *options, const c
         trace_lacks_existing(event_source_property(input->source, "existing").unshown);
     if (side == SIDE_BEFORE)
         choose_limits(options, &tracker);
+    if (status == STEP_STATUS_OK && options->gates.count > 0 &&
+        !measures_note_names(&options->measures, &input->source->names, selected,
+                             input->events == 0))
+        status = report_no_memory();
     if (status == STEP_STATUS_OK)
         status = side == SIDE_BEFORE ? verb_leaks_measure(options, &tracker, side)
                                      : print_rows(options, path, &tracker);

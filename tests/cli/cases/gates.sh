@@ -82,6 +82,17 @@ for rule in 'class:No.Such allocated > 1m' 'any class:No.Such allocated > 1m' 's
     'class:No.Such allocated != 0' 'class:No.Such allocated_objects >= 1' 'class:No.Such allocated < 1' 'class:Shop allocated > 1m' 'class:[B allocated > 1m'; do
     named stats $one --fail-if "$rule"
 done
+for rule in 'class:No.Such alive > 1m' 'any site:No.such alive > 1k' 'thread:no alive > 1m' 'class:No.Such alive > 0' 'class:Shop alive > 1m' 'thread:main alive > 1m' 'alive > 1m'; do
+    named heap $one --at end --fail-if "$rule"
+done
+named heap $one --at end --class=No.Such --fail-if 'alive > 1m'
+named heap $one --diff gc:1 end --site=No.such --fail-if 'alive > +1m'
+named heap $data/note.memory-infra.json --fail-if 'class:No.Such alive > 1m' --fail-if 'alive > 1g'
+for rule in 'class:No.Such leaked > 1m' 'any site:No.such growth > 1k' 'class:No.Such leaked > 0' 'class:Shop leaked > 1m' 'site:Shop.order leaked > 1m' 'leaked > 1m'; do
+    named leaks $one --fail-if "$rule"
+done
+named leaks $one --class=No.Such --fail-if 'leaked > 1m'
+named leaks $one --baseline $two --site=No.such --fail-if 'leaked > +1m'
 named stats $data/traces/open_calls.step --fail-if 'method:No.such calls > 5' --fail-if 'class:shop.Main allocated > 1m'
 named compare $one $two --fail-if 'class:No.Such allocated > +5%'
 named compare $one $two --class=No.Such --fail-if 'allocated > +5%'

@@ -326,6 +326,21 @@ static void compare_data_put_curve(struct json_output *json, const struct measur
     json_end_object(json);
 }
 
+/* Puts the arrays [name, title, unit]. */
+static void put_metrics(struct json_output *json, const struct measures *measures)
+{
+    json_begin_array(json, "metrics");
+    for (size_t i = 0; i < measures->metrics.count; i++) {
+        const struct metric *metric = measures->metrics.items[i];
+        json_begin_array(json, NULL);
+        json_text(json, NULL, metric->name);
+        json_text(json, NULL, metric->title);
+        json_text(json, NULL, amount_unit_name(metric->unit));
+        json_end_array(json);
+    }
+    json_end_array(json);
+}
+
 bool compare_put_page_data(const void *report_pointer, FILE *out)
 {
     const struct compare_report *report = report_pointer;
@@ -337,6 +352,7 @@ bool compare_put_page_data(const void *report_pointer, FILE *out)
     json.is_in_html = true;
     json_begin_object(&json, NULL);
     json_bool(&json, "clock", !report->measures->lacks_times);
+    put_metrics(&json, report->measures);
     json_begin_array(&json, "runs");
     for (size_t i = 0; i < report->measures->run_count; i++)
         compare_data_put_curve(&json, &report->measures->runs[i]);

@@ -2,12 +2,13 @@
 /* Builds the page of a comparison. */
 const before = data.runs.filter((run) => !run.is_after), after = data.runs.filter((run) => run.is_after);
 const signed = (show) => (value) => (value > 0 ? "+" : value < 0 ? "\u2212" : "") + show(Math.abs(value));
-const UNITS = {lifetime: time, own_time: time, time, duration: time};
-const unitOf = (key) => UNITS[key] || (/objects|calls|exceptions|collections/.test(key) ? count : bytes);
+const METRICS = new Map(data.metrics.map(([key, title, unit]) => [key, {title, unit}]));
+const unitOf = (key) => UNITS[METRICS.get(key).unit];
 const TITLES = {allocated: "Allocated", allocated_objects: "Objects allocated", freed: "Freed", freed_objects: "Objects freed",
   alive_at_peak: "Alive at the peak", alive_at_peak_objects: "Objects at the peak", alive_at_end: "Alive at the end",
   alive_at_end_objects: "Objects at the end", lifetime: "Mean lifetime", calls: "Calls", exceptions: "Exits by exception",
   own_time: "Own time", time: "With callees", collections: "Collections", duration: "Duration"};
+const titleOf = (key) => TITLES[key] || METRICS.get(key).title;
 const part = (value) => value.before > 0 ? signed((x) => three(x) + " %")(100 * value.change / value.before) : value.change > 0 ? "new" : "";
 const NOTHING = {before: 0, after: 0, change: 0};
 
@@ -24,7 +25,7 @@ function showSummary() {
   const spread = (value, side, show) => value[side + "_least"] === undefined ? "" : " (" + show(value[side + "_least"]) + " to " + show(value[side + "_most"]) + ")";
   byId("totals").append(element("table", {}, data.runs.length > 2 ? element("caption", {}, "Medians of several runs, with minimum and maximum.") : "",
     element("thead", {}, element("tr", {}, ["", "Before", "After", "Change", "%"].map((text) => element("th", {scope: "col"}, element("span", {class: "title"}, text))))),
-    element("tbody", {}, Object.entries(data.program).map(([key, value]) => element("tr", {}, element("th", {scope: "row"}, TITLES[key] || key),
+    element("tbody", {}, Object.entries(data.program).map(([key, value]) => element("tr", {}, element("th", {scope: "row"}, titleOf(key)),
       element("td", {}, unitOf(key)(value.before) + spread(value, "before", unitOf(key))), element("td", {}, unitOf(key)(value.after) + spread(value, "after", unitOf(key))),
       element("td", {}, signed(unitOf(key))(value.change)), element("td", {}, part(value)))))));
 }
@@ -67,7 +68,7 @@ function showFlame() {
   for (const key of ["allocated", "allocated_objects", "alive_at_peak", "alive_at_peak_objects", "alive_at_end"])
     for (const is_after of [true, false]) {
       const show = unitOf(key);
-      measures[key + is_after] = {title: TITLES[key] + (is_after ? ", after" : ", before"), show, is_after, column: key + (is_after ? "_after" : "_before"),
+      measures[key + is_after] = {title: titleOf(key) + (is_after ? ", after" : ", before"), show, is_after, column: key + (is_after ? "_after" : "_before"),
         beside: key + (is_after ? "_before" : "_after"),
         tell: (mine, other) => (is_after ? "before " : "after ") + show(other) + ", change " + signed(show)(is_after ? mine - other : other - mine)};
     }
@@ -80,9 +81,9 @@ function showTable(id, key, title, rows, metric, others) {
   const column = (name, side, title_, first) => ({title: title_, of: (row) => (row[name] || NOTHING)[side], show: side === "change" ? signed(unitOf(name)) : unitOf(name), first});
   sortableTable(id, title + "; largest change first. Columns with a sign are changes.", [
     {title, of: (row) => key === "class" ? javaName(row[key]) : key === "method" ? methodName(row[key]) : row[key], text: true},
-    {title: "Change: " + TITLES[metric].toLowerCase(), of: (row) => Math.abs((row[metric] || NOTHING).change), show: (value, row) => signed(unitOf(metric))((row[metric] || NOTHING).change), first: true},
+    {title: "Change: " + titleOf(metric).toLowerCase(), of: (row) => Math.abs((row[metric] || NOTHING).change), show: (value, row) => signed(unitOf(metric))((row[metric] || NOTHING).change), first: true},
     column(metric, "before", "Before"), column(metric, "after", "After"),
-    ...others.map((name) => column(name, "change", TITLES[name]))], rows);
+    ...others.map((name) => column(name, "change", titleOf(name)))], rows);
 }
 
 showSummary();

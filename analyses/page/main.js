@@ -42,20 +42,18 @@ function showFindings() {
 
 function showClasses(sums, words, end) {
   if (data.classes.length === 0) return explain("class-table", "The trace has no objects.");
-  const inRange = (row, i) => { const [objects, size, alive, aliveSize] = sums.classes[i]; return [row[0], objects, size, row[3], row[4], alive, aliveSize, row[7], row[8]]; };
-  const rows = sums ? data.classes.map(inRange).filter((row) => row[1] > 0 || row[5] > 0) : data.classes;
+  const place = (key) => 3 + data.class_columns.findIndex((head) => head[0] === key);
+  const [allocated, allocatedSize] = [place("allocated_objects"), place("allocated_bytes")];
+  const inRange = (row, i) => { const [objects, size, alive, aliveSize] = sums.classes[i]; return Object.assign([...row], {1: alive, 2: aliveSize, [allocated]: objects, [allocatedSize]: size}); };
+  const rows = sums ? data.classes.map(inRange).filter((row) => row[allocated] > 0 || row[1] > 0) : data.classes;
+  const [size, objects, ...others] = columnsOf(data.class_columns, ["allocated_bytes", "allocated_objects", "live_bytes", "live_objects"], (row, i) => row[3 + i]);
   const when = sums ? " at " + end : at;
   sortableTable("class-table", sums ? "Allocated from " + words + " and alive at its end, by class" : "By class; " + count(data.classes.length) + (data.classes_left > 0 ? " of " + count(data.classes.length + data.classes_left) : "") + " classes", [
     {title: "Class", of: (row) => javaName(row[0]), text: true},
-    {title: "Allocated", of: (row) => row[2], show: bytes, first: true},
-    {title: "Objects", of: (row) => row[1], show: count},
-    {title: "Alive" + when, of: (row) => row[6], show: bytes},
-    {title: "Objects" + when, of: (row) => row[5], show: count},
-    {title: "Alive at the end", of: (row) => row[4], show: bytes},
-    {title: "Objects at the end", of: (row) => row[3], show: count},
-    {title: "Mean lifetime", of: (row) => row[7] === null ? -1 : row[7], show: (value) => value < 0 ? "-" : time(value)},
-    {title: "Median lifetime", of: (row) => row[8] === null ? -1 : row[8], show: (value) => value < 0 ? "-" : "\u2248 " + time(value)},
-  ], rows);
+    {...size, first: true}, objects,
+    {title: "Alive" + when, of: (row) => row[2], show: bytes},
+    {title: "Objects" + when, of: (row) => row[1], show: count},
+    ...others], rows);
 }
 
 function showSites(sums, words, end) {
@@ -174,26 +172,20 @@ function showCollectors() {
 }
 
 function showThreads() {
+  const [size, ...others] = columnsOf(data.thread_columns, ["allocated_bytes"], (row, i, key) => row[key]);
   sortableTable("thread-table", "By thread; " + count(data.threads.length) + (data.threads_left > 0 ? " of " + count(data.threads.length + data.threads_left) : "") + " threads", [
     {title: "Thread", of: (row) => row.number + " " + row.name, text: true},
-    {title: "Allocated", of: (row) => row.allocated_bytes, show: bytes, first: true},
-    {title: "Objects", of: (row) => row.allocated_objects, show: count},
-    {title: "Calls", of: (row) => row.calls, show: count},
-    {title: "Start", of: (row) => row.start_ns === null ? -1 : row.start_ns, show: (value) => value < 0 ? "-" : time(value)},
-    {title: "End", of: (row) => row.end_ns === null ? -1 : row.end_ns, show: (value) => value < 0 ? "-" : time(value)},
-  ], data.threads);
+    {...size, first: true}, ...others], data.threads);
 }
 
 function showMethods() {
   if (data.methods.length === 0)
     return explain("method-table", "The trace has no calls. Record it with events=class+thread+method to see them.");
+  const heads = data.method_columns.filter((head) => data.clock || head[2] !== "time");
+  const [most, ...others] = columnsOf(heads, ["exclusive_ns", "inclusive_ns"], (row, i, key) => row[1 + data.method_columns.findIndex((head) => head[0] === key)]);
   sortableTable("method-table", "By method; " + count(data.methods.length) + (data.methods_left > 0 ? " of " + count(data.methods.length + data.methods_left) : "") + " methods", [
     {title: "Method", of: (row) => methodName(row[0]), text: true},
-    ...(data.clock ? [{title: "Own time", of: (row) => row[3], show: time, first: true},
-      {title: "With callees", of: (row) => row[4], show: time}] : []),
-    {title: "Calls", of: (row) => row[1], show: count, first: !data.clock},
-    {title: "Exits by exception", of: (row) => row[2], show: count},
-  ], data.methods);
+    {...most, first: true}, ...others], data.methods);
 }
 
 const at = " at " + data.moment.label;

@@ -45,7 +45,7 @@ showGrowth();
 const both = [samples("allocated"), amount("allocated", "Allocated", true), objects("allocated", "Objects"), amount("live", "Live"), objects("live", "Live objects")];
 showTable("site-table", "Allocation sites", {title: "Site", of: siteText, text: true}, both, data.sites);
 showTable("class-table", "Classes", {title: "Class", of: (row) => javaName(row.name), text: true},
-  [...both, {title: "Mean lifetime", of: (row) => row.life === null ? 0 : row.life[0], show: (value, row) => range(time)(row.life)}], data.classes);
+  [...both, ...data.class_columns.map(([key, title, unit], i) => ({title, of: (row) => row.columns[i] === null ? 0 : row.columns[i][0], show: (value, row) => range(UNITS[unit])(row.columns[i])}))], data.classes);
 showTable("thread-table", "Threads", {title: "Thread", of: (row) => row.thread + " " + row.name, text: true},
   [samples("allocated"), amount("allocated", "Allocated", true), objects("allocated", "Objects")], data.threads.filter((row) => row.allocated[0] > 0));
 byId("properties").append(element("table", {}, element("tbody", {}, data.properties.map(([key, value]) =>

@@ -31,6 +31,15 @@ function time(ns) {
     " min " + pad(s % 60) + " s";
 }
 
+/* The columns that the data names, [[key, title, unit], ...], for sortableTable(); `of` finds the
+ * value of the i-th column in a row, null where there is none.  Those of `first` come first. */
+const UNITS = {objects: count, bytes, time, number: three};
+function columnsOf(heads, first, of) {
+  const columns = heads.map(([key, title, unit], i) =>
+    ({key, title, of: (row) => of(row, i, key) ?? -1, show: (value) => value < 0 ? "-" : UNITS[unit](value)}));
+  return [...first.flatMap((key) => columns.filter((column) => column.key === key)), ...columns.filter((column) => !first.includes(column.key))];
+}
+
 /* Formats "java/util/Map$Entry" and "[[I" as in Java source. */
 function javaName(name) {
   const dims = /^\[*/.exec(name)[0].length;

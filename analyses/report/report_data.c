@@ -2,98 +2,13 @@
 /* Writes the data of the report page as compact JSON. */
 #include "analyses/report/report_data.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyses/report/findings/findings.h"
 #include "analyses/report/report_model.h"
-#include "converter/containers/no_memory.h"
-#include "converter/graph/graph_source.h"
-#include "converter/heap/heap_sites.h"
 #include "converter/statistics/statistics_report.h"
 #include "format/json/json_output.h"
-
-/* ---- retained sizes: the dominator tree added up in two ways ---- */
-
-enum { FRAMES = 4 }; /* of a site */
-
-enum step_status report_retained_find(struct report_retained *retained, struct step_reader *reader,
-                                      const struct heap_moment *moment, uint64_t top,
-                                      struct step_error *error)
-{
-    static const struct heap_moment at_end = {.kind = HEAP_AT_END};
-    enum step_status status = graph_moment_find(&retained->graph, reader, moment, error);
-    if (status == STEP_STATUS_NOT_FOUND && moment->kind == HEAP_AT_PEAK) {
-        graph_moment_reset(&retained->graph);
-        status = graph_moment_find(&retained->graph, reader, &at_end, error);
-    }
-    if (status == STEP_STATUS_NOT_FOUND || status == STEP_STATUS_FORMAT)
-        return STEP_STATUS_OK;
-    if (status != STEP_STATUS_OK)
-        return status;
-    status = retained_find(&retained->graph, RETAINED_BY_SITE, top, &retained->by_site, error);
-    if (status == STEP_STATUS_OK)
-        status =
-            retained_find(&retained->graph, RETAINED_BY_CLASS, top, &retained->by_class, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    retained->is_known = true;
-    return STEP_STATUS_OK;
-}
-
-void report_retained_reset(struct report_retained *retained)
-{
-    retained_reset(&retained->by_site);
-    retained_reset(&retained->by_class);
-    graph_moment_reset(&retained->graph);
-    retained->is_known = false;
-}
-
-static void report_data_put_rows(const struct report_retained *retained,
-                                 const struct retained *rows, const char *key,
-                                 struct json_output *json)
-{
-    const struct graph_source *source = &retained->graph.source;
-    struct keeper_name name;
-    json_begin_array(json, key);
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct retained_row *row = &rows->rows[i];
-        if (rows->by == RETAINED_BY_SITE && row->site == 0)
-            continue;
-        if (rows->by == RETAINED_BY_SITE)
-            keeper_name_site(source, row->site, FRAMES, &name);
-        else
-            keeper_name_class(source, row->class_id, &name);
-        json_begin_array(json, NULL);
-        json_bytes(json, NULL, step_text(name.text));
-        json_number(json, NULL, row->objects);
-        json_number(json, NULL, row->bytes);
-        json_number(json, NULL, row->retained_bytes);
-        json_end_array(json);
-    }
-    json_end_array(json);
-}
-
-/* Writes the member "retained"; null if it is unknown. */
-static void report_retained_put_data(const struct report_retained *retained,
-                                     struct json_output *json)
-{
-    if (!retained->is_known) {
-        json_null(json, "retained");
-        return;
-    }
-    json_begin_object(json, "retained");
-    json_number(json, "time_ns", retained->graph.time_ns);
-    json_bool(json, "is_snapshot", !retained->graph.has_stores);
-    json_number(json, "objects", retained->by_site.objects);
-    json_number(json, "bytes", retained->by_site.bytes);
-    json_number(json, "unreached_objects", retained->by_site.unreached_objects);
-    json_number(json, "unreached_bytes", retained->by_site.unreached_bytes);
-    report_data_put_rows(retained, &retained->by_site, "sites", json);
-    report_data_put_rows(retained, &retained->by_class, "classes", json);
-    json_end_object(json);
-}
 
 /* ---- what pages of any trace say of it ---- */
 
@@ -128,81 +43,6 @@ void report_properties_put(const struct event_source *source, uint64_t not_probe
         json_end_array(json);
     }
     json_end_array(json);
-}
-
-/* ---- advice, and collectors ---- */
-
-enum { ADVICE_MOST = 50 };
-
-/* A row is [advice, bytes at stake, objects that show it, objects of the site, is an estimate,
- * class, site]. */
-static void put_advice(const struct report_advice *advice, const struct advice *row,
-                       struct heap_sites *sites, struct json_output *json)
-{
-    const struct site_life *life = &advice->lives.items[row->site];
-    uint32_t site = heap_sites_of_frame(sites, life->key.stack_id);
-    char text[FRAMES * FRAME_TEXT];
-    json_begin_array(json, NULL);
-    json_text(json, NULL, advice_words[row->kind]);
-    json_number(json, NULL, row->bytes);
-    json_number(json, NULL, row->objects);
-    json_number(json, NULL, life->born.objects);
-    json_bool(json, NULL, row->is_bound);
-    json_bytes(json, NULL, trace_class_of(sites->names, life->key.class_id)->name);
-    size_t length =
-        site == 0 ? 0 : stack_show(heap_site_stack(sites, site, FRAMES), text, sizeof text);
-    json_bytes(json, NULL, (struct step_bytes){(const uint8_t *) text, length});
-    json_end_array(json);
-}
-
-/* Writes the member "advice"; null if it is unknown.  Returns false if memory runs out. */
-static bool report_advice_put_data(const struct report_advice *advice,
-                                   const struct trace_names *names, struct json_output *json)
-{
-    struct heap_sites sites;
-    size_t shown = advice->list.count < ADVICE_MOST ? advice->list.count : ADVICE_MOST;
-    if (!advice->is_known) {
-        json_null(json, "advice");
-        return true;
-    }
-    bool ok = heap_sites_init(&sites, names);
-    json_begin_object(json, "advice");
-    json_bool(json, "has_references", advice->has_references);
-    json_bool(json, "has_deaths", site_lives_precision(&advice->lives) != SITE_NO_DEATHS);
-    json_number(json, "collections", site_lives_collections(&advice->lives));
-    json_number(json, "left", advice->list.count - shown);
-    json_begin_array(json, "rows");
-    for (size_t i = 0; ok && i < shown; i++)
-        put_advice(advice, &advice->list.items[i], &sites, json);
-    json_end_array(json);
-    json_end_object(json);
-    heap_sites_reset(&sites);
-    return ok;
-}
-
-/* Rows: young, collections, copied, promoted.  A size that never fills is the last row. */
-static void report_collectors_put_data(const struct simulation *simulation,
-                                       struct json_output *json)
-{
-    if (simulation == NULL || simulation->allocated == 0 ||
-        simulation->lists[MODEL_YOUNG].items[0].collections == 0) {
-        json_null(json, "collectors");
-        return;
-    }
-    enum simulation_precision precision = simulation_precision(simulation);
-    json_begin_object(json, "collectors");
-    json_bool(json, "is_exact", precision == SIMULATION_EXACT);
-    json_bool(json, "is_delayed", precision >= SIMULATION_DELAYED);
-    json_number(json, "minimum", simulation->peak_living);
-    json_begin_array(json, "rows");
-    for (size_t i = 0; i < simulation->lists[MODEL_YOUNG].count; i++) {
-        const struct generations *model = &simulation->lists[MODEL_YOUNG].items[i];
-        JSON_NUMBERS(json, NULL, model->young, model->collections, model->copied, model->promoted);
-        if (model->collections == 0)
-            break;
-    }
-    json_end_array(json);
-    json_end_object(json);
 }
 
 #define ACTIVE_THREADS 40u   /* maximum number of threads whose activity is drawn */
@@ -291,17 +131,7 @@ static void report_data_put_lifetimes(struct writer *writer)
 
 /* ---- classes ---- */
 
-static void put_mean_and_median(struct json_output *json, const struct lifetimes *lifetimes)
-{
-    if (lifetimes->count == 0) {
-        json_null(json, NULL);
-        json_null(json, NULL);
-        return;
-    }
-    json_real(json, NULL, lifetimes_mean(lifetimes));
-    json_real(json, NULL, lifetimes_percentile(lifetimes, 0.5));
-}
-
+/* A row is [name, objects and bytes at the moment, the columns of statistics]. */
 static bool report_data_put_classes(struct writer *writer, const struct statistics_report *report)
 {
     struct json_output *json = &writer->json;
@@ -319,20 +149,16 @@ static bool report_data_put_classes(struct writer *writer, const struct statisti
             amount->bytes += moment->rows[i].live.bytes;
         }
     }
+    statistics_put_page_heads(report->statistics, AXIS_CLASS, &ranking, "class_columns", json);
     json_begin_array(json, "classes");
     for (size_t i = 0; i < ranking.shown && ok; i++) {
         uint32_t id = ranking.rows[i].id;
-        const struct class_totals *class = id_table_find(&writer->model->statistics.classes, id);
         const struct heap_amount *amount = id_table_find(&at_moment, id);
         json_begin_array(json, NULL);
         json_bytes(json, NULL, trace_class_of(&writer->model->source->names, id)->name);
-        json_number(json, NULL, class->objects.allocated_objects);
-        json_number(json, NULL, class->objects.allocated_bytes);
-        json_number(json, NULL, live_objects_of(&class->objects));
-        json_number(json, NULL, live_bytes_of(&class->objects));
         json_number(json, NULL, amount != NULL ? amount->objects : 0);
         json_number(json, NULL, amount != NULL ? amount->bytes : 0);
-        put_mean_and_median(json, &class->lifetimes);
+        statistics_put_page_row(report->statistics, AXIS_CLASS, &ranking.rows[i], false, json);
         json_end_array(json);
     }
     json_end_array(json);
@@ -367,10 +193,11 @@ static void put_activity(struct writer *writer, uint32_t id)
     json_end_array(&writer->json);
 }
 
-static void report_data_put_thread(struct writer *writer, uint32_t id, bool is_drawn)
+static void report_data_put_thread(struct writer *writer, const struct ranked_id *rank,
+                                   bool is_drawn)
 {
     struct json_output *json = &writer->json;
-    const struct thread_totals *thread = id_table_find(&writer->model->statistics.threads, id);
+    uint32_t id = rank->id;
     const struct trace_thread *names = trace_thread_of(&writer->model->source->names, id);
     json_begin_object(json, NULL);
     json_number(json, "number", id == 0 ? 0 : names->number);
@@ -378,17 +205,7 @@ static void report_data_put_thread(struct writer *writer, uint32_t id, bool is_d
         json_text(json, "name", "(the VM, or not known)");
     else
         json_bytes(json, "name", names->name);
-    if (thread->has_start)
-        json_number(json, "start_ns", thread->start_ns);
-    else
-        json_null(json, "start_ns");
-    if (thread->has_end)
-        json_number(json, "end_ns", thread->end_ns);
-    else
-        json_null(json, "end_ns");
-    json_number(json, "allocated_bytes", thread->allocated_bytes);
-    json_number(json, "allocated_objects", thread->allocated_objects);
-    json_number(json, "calls", thread->calls);
+    statistics_put_page_row(&writer->model->statistics, AXIS_THREAD, rank, true, json);
     if (is_drawn)
         put_activity(writer, id);
     else
@@ -401,9 +218,11 @@ static bool put_threads(struct writer *writer, const struct statistics_report *r
     struct ranking ranking;
     if (!statistics_rank(report, AXIS_THREAD, &ranking))
         return false;
+    statistics_put_page_heads(report->statistics, AXIS_THREAD, &ranking, "thread_columns",
+                              &writer->json);
     json_begin_array(&writer->json, "threads");
     for (size_t i = 0; i < ranking.shown; i++)
-        report_data_put_thread(writer, ranking.rows[i].id, i < ACTIVE_THREADS);
+        report_data_put_thread(writer, &ranking.rows[i], i < ACTIVE_THREADS);
     json_end_array(&writer->json);
     json_number(&writer->json, "threads_left", ranking.count - ranking.shown);
     free(ranking.rows);
@@ -442,16 +261,12 @@ static bool report_data_put_methods(struct writer *writer, const struct statisti
     bool ok = true;
     if (!statistics_rank(report, AXIS_METHOD, &ranking))
         return false;
+    statistics_put_page_heads(report->statistics, AXIS_METHOD, &ranking, "method_columns", json);
     json_begin_array(json, "methods");
     for (size_t i = 0; i < ranking.shown && ok; i++) {
-        uint32_t id = ranking.rows[i].id;
-        const struct method_totals *method = id_table_find(&writer->model->statistics.methods, id);
         json_begin_array(json, NULL);
-        ok = put_method_name(writer, id);
-        json_number(json, NULL, method->calls);
-        json_number(json, NULL, method->exceptions);
-        json_number(json, NULL, method->exclusive_ns);
-        json_number(json, NULL, method->inclusive_ns);
+        ok = put_method_name(writer, ranking.rows[i].id);
+        statistics_put_page_row(report->statistics, AXIS_METHOD, &ranking.rows[i], false, json);
         json_end_array(json);
     }
     json_end_array(json);

@@ -8,8 +8,6 @@
 #include "analyses/leaks/leak_rows.h"
 #include "analyses/report/report_model.h"
 #include "converter/graph/retained.h"
-#include "converter/statistics/statistics.h"
-#include "converter/statistics/statistics_columns.h"
 #include "converter/statistics/statistics_report.h"
 #include "format/json/json_output.h"
 #include "steptrace/value.h"
@@ -32,6 +30,14 @@ enum step_status report_retained_find(struct report_retained *retained, struct s
                                       const struct heap_moment *moment, uint64_t top,
                                       struct step_error *error);
 void report_retained_reset(struct report_retained *retained);
+/* Writes the member "retained"; null if it is unknown. */
+void report_retained_put_data(const struct report_retained *retained, struct json_output *json);
+
+/* Writes the member "advice"; null if it is unknown.  Returns false if memory runs out. */
+bool report_advice_put_data(const struct report_advice *advice, const struct trace_names *names,
+                            struct json_output *json);
+/* Writes the member "collectors"; null if nothing was simulated. */
+void report_collectors_put_data(const struct simulation *simulation, struct json_output *json);
 
 /* Writes the member "leaks"; null without a tracker.  Returns false if memory runs out. */
 bool report_leaks_put_data(const struct leak_tracker *tracker, struct json_output *json);

@@ -33,14 +33,6 @@ static void put_sums(struct json_output *json, const char *key, const struct sam
     json_end_array(json);
 }
 
-static void put_life(struct json_output *json, const struct sample_lives *lives)
-{
-    const struct amount life = lives->samples > 0
-                                   ? amount_estimated(estimate_life(lives), AMOUNT_NS)
-                                   : amount_none(AMOUNT_NS);
-    amount_put_array(&life, "life", json);
-}
-
 static void sampled_page_put_summary(struct writer *writer)
 {
     const struct statistics *statistics = &writer->model->statistics;
@@ -58,7 +50,11 @@ static void sampled_page_put_summary(struct writer *writer)
     put_sums(json, "allocated", &statistics->all.sampled.allocated);
     put_sums(json, "freed", &statistics->all.sampled.freed);
     put_sums(json, "live", &snapshot->all_samples.live);
-    put_life(json, &statistics->all.sampled.lives);
+    const struct sample_lives *lives = &statistics->all.sampled.lives;
+    const struct amount life = lives->samples > 0
+                                   ? amount_estimated(estimate_life(lives), AMOUNT_NS)
+                                   : amount_none(AMOUNT_NS);
+    amount_put_array(&life, "life", json);
 }
 
 static void sampled_page_put_frames(struct json_output *json, const struct heap_sites *sites,
@@ -84,6 +80,7 @@ static bool sampled_page_put_classes(struct writer *writer, const struct statist
     struct ranking ranking;
     if (!statistics_rank(report, AXIS_CLASS, &ranking))
         return false;
+    statistics_put_page_heads(statistics, AXIS_CLASS, &ranking, "class_columns", json);
     json_begin_array(json, "classes");
     for (size_t i = 0; i < ranking.shown; i++) {
         uint32_t id = ranking.rows[i].id;
@@ -97,7 +94,9 @@ static bool sampled_page_put_classes(struct writer *writer, const struct statist
         json_bytes(json, "name", name);
         put_sums(json, "allocated", &allocated);
         put_sums(json, "live", &live);
-        put_life(json, &totals->lives);
+        json_begin_array(json, "columns");
+        statistics_put_page_row(statistics, AXIS_CLASS, &ranking.rows[i], false, json);
+        json_end_array(json);
         json_end_object(json);
     }
     json_end_array(json);

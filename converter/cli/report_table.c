@@ -99,7 +99,7 @@ void report_table_put_page_heads(const struct report_table *table, const void *r
     }
 }
 
-void report_table_put_page_row(const struct report_table *table, const void *row,
+void report_table_put_page_row(const struct report_table *table, const void *row, bool with_keys,
                                struct json_output *json)
 {
     for (size_t i = 0; i < table->count; i++) {
@@ -107,10 +107,11 @@ void report_table_put_page_row(const struct report_table *table, const void *row
         if (!column_is_in(table, column, TABLE_PAGE, TABLE_SAMPLED_PAGE))
             continue;
         const struct amount amount = column->value(row);
+        const char *key = with_keys ? column->key : NULL;
         if (amount.state == AMOUNT_NONE)
-            json_null(json, NULL);
+            json_null(json, key);
         else
-            (amount.is_estimate ? amount_put_array : amount_put_json)(&amount, NULL, json);
+            (amount.is_estimate ? amount_put_array : amount_put_json)(&amount, key, json);
     }
 }
 

@@ -72,9 +72,9 @@ void report_table_put_row(const struct report_table *table, const void *row,
 /* Puts the arrays [key, heading, unit] of the columns of a page; `row` is one of its rows. */
 void report_table_put_page_heads(const struct report_table *table, const void *row,
                                  struct json_output *json);
-/* Puts the numbers of a row into the array that was begun: an estimate as [value, low, high], and
- * null where there is none. */
-void report_table_put_page_row(const struct report_table *table, const void *row,
+/* Puts the numbers of a row into the array that was begun, or as members of the object that was
+ * begun (`with_keys`): an estimate as [value, low, high], and null where there is none. */
+void report_table_put_page_row(const struct report_table *table, const void *row, bool with_keys,
                                struct json_output *json);
 /* Print the titles, and the numbers of a row, with commas between them. */
 void report_table_put_csv_head(const struct report_table *table, FILE *out);

@@ -266,13 +266,16 @@ static const struct table_column thread_columns[] = {
     {"start_ns", NULL, 0, TABLE_SCALED, TABLE_JSON, .value = thread_start},
     {"end_ns", NULL, 0, TABLE_SCALED, TABLE_JSON, .value = thread_end},
     {"samples", "samples", 8, TABLE_DIGITS, OF_SAMPLES, .value = column_samples},
-    {"allocated_objects", "allocated", 12, TABLE_RANGE, TABLE_EVERYWHERE,
-     .value = thread_allocated_objects},
-    {"allocated_bytes", "bytes", 14, TABLE_RANGE, TABLE_EVERYWHERE,
-     .value = thread_allocated_bytes},
-    {"calls", "calls", 12, TABLE_DIGITS, TABLE_TEXT | TABLE_JSON, .value = thread_calls},
-    {NULL, "start", 10, TABLE_SCALED, TABLE_TEXT, .value = thread_start},
-    {NULL, "end", 10, TABLE_SCALED, TABLE_TEXT, .value = thread_end},
+    {"allocated_objects", "allocated", 12, TABLE_RANGE, TABLE_EVERYWHERE | TABLE_PAGE,
+     .value = thread_allocated_objects, .heading = "Objects"},
+    {"allocated_bytes", "bytes", 14, TABLE_RANGE, TABLE_EVERYWHERE | TABLE_PAGE,
+     .value = thread_allocated_bytes, .heading = "Allocated"},
+    {"calls", "calls", 12, TABLE_DIGITS, TABLE_TEXT | TABLE_JSON | TABLE_PAGE,
+     .value = thread_calls, .heading = "Calls"},
+    {"start_ns", "start", 10, TABLE_SCALED, TABLE_TEXT | TABLE_PAGE, .value = thread_start,
+     .heading = "Start"},
+    {"end_ns", "end", 10, TABLE_SCALED, TABLE_TEXT | TABLE_PAGE, .value = thread_end,
+     .heading = "End"},
 };
 
 /* ---- methods ---- */
@@ -298,16 +301,20 @@ static struct amount column_inclusive(const void *row)
 }
 
 static const struct table_column method_columns[] = {
-    {"calls", "calls", 12, TABLE_DIGITS, TABLE_EVERYWHERE, .value = column_calls,
+    {"calls", "calls", 12, TABLE_DIGITS, TABLE_EVERYWHERE | TABLE_PAGE, .value = column_calls,
+     .heading = "Calls",
      .metric = METRIC("calls", "calls", AMOUNT_OBJECTS, SUM_CALLS, METRICS_OF_TRACES,
                       METRIC_OF_CALLS, false, METRIC_CALLS, NULL)},
-    {"exceptions", "exceptions", 10, TABLE_DIGITS, TABLE_EVERYWHERE, .value = column_exceptions,
+    {"exceptions", "exceptions", 10, TABLE_DIGITS, TABLE_EVERYWHERE | TABLE_PAGE,
+     .value = column_exceptions, .heading = "Exits by exception",
      .metric = METRIC("exceptions", "exceptions", AMOUNT_OBJECTS, SUM_EXCEPTIONS, METRICS_OF_TRACES,
                       METRIC_OF_METHODS, false, METRIC_CALLS, NULL)},
-    {"exclusive_ns", "itself", 10, TABLE_SCALED, TABLE_EVERYWHERE, .value = column_exclusive,
+    {"exclusive_ns", "itself", 10, TABLE_SCALED, TABLE_EVERYWHERE | TABLE_PAGE,
+     .value = column_exclusive, .heading = "Own time",
      .metric = METRIC("own_time", "itself", AMOUNT_NS, SUM_OWN_NS, METRICS_OF_TRACES,
                       METRIC_OF_METHODS, false, METRIC_CALLS, NULL)},
-    {"inclusive_ns", "with inner", 10, TABLE_SCALED, TABLE_EVERYWHERE, .value = column_inclusive,
+    {"inclusive_ns", "with inner", 10, TABLE_SCALED, TABLE_EVERYWHERE | TABLE_PAGE,
+     .value = column_inclusive, .heading = "With callees",
      .metric = METRIC("time", "with inner", AMOUNT_NS, SUM_TIME_NS, METRICS_OF_TRACES,
                       1u << AXIS_METHOD, false, METRIC_CALLS, NULL)},
 };

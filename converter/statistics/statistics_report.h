@@ -6,8 +6,7 @@
 
 #include <stdio.h>
 
-#include "converter/statistics/metrics.h"
-#include "converter/statistics/statistics.h"
+#include "converter/statistics/statistics_columns.h"
 #include "format/json/json_output.h"
 
 enum statistics_order { ORDER_BYTES, ORDER_OBJECTS, ORDER_LIVE };
@@ -44,6 +43,15 @@ bool statistics_print_table(const struct statistics_report *report, enum measure
 /* The same as an array of JSON, with an object for each id. */
 bool statistics_put_table(const struct statistics_report *report, enum measure_axis axis,
                           struct json_output *json);
+/* Puts the member `key`, the columns of a page's table (report_table_put_page_heads()); an empty
+ * array if the ranking is. */
+void statistics_put_page_heads(const struct statistics *statistics, enum measure_axis axis,
+                               const struct ranking *ranking, const char *key,
+                               struct json_output *json);
+/* Puts the numbers of a row of such a table. */
+void statistics_put_page_row(const struct statistics *statistics, enum measure_axis axis,
+                             const struct ranked_id *rank, bool with_keys,
+                             struct json_output *json);
 /* Puts the members of a class for all classes together. */
 void statistics_put_totals(const struct statistics *statistics, struct json_output *json);
 /* Puts the members that say which thread it is. */

@@ -6,7 +6,6 @@
 #include "converter/cli/error_report.h"
 #include "converter/cli/report_table.h"
 #include "converter/cli/table_text.h"
-#include "converter/statistics/statistics_columns.h"
 #include "converter/statistics/statistics_report.h"
 
 /* ---- names ---- */
@@ -185,10 +184,12 @@ bool statistics_rank(const struct statistics_report *report, enum measure_axis a
 
 /* ---- printing ---- */
 
-static struct statistics_row row_by(const struct statistics *statistics, enum measure_axis axis,
-                                    uint32_t id)
+static struct statistics_row statistics_ranked_row(const struct statistics *statistics,
+                                                   enum measure_axis axis,
+                                                   const struct ranked_id *rank)
 {
-    return statistics_row_of(statistics, axis, id, id_table_find(totals_by(statistics, axis), id));
+    return statistics_row_of(statistics, axis, rank->id,
+                             id_table_find(totals_by(statistics, axis), rank->id));
 }
 
 bool statistics_print_table(const struct statistics_report *report, enum measure_axis axis)
@@ -203,7 +204,8 @@ bool statistics_print_table(const struct statistics_report *report, enum measure
         printf(" %s\n", axis_names[axis]);
     }
     for (size_t i = 0; i < ranking.shown; i++) {
-        const struct statistics_row row = row_by(report->statistics, axis, ranking.rows[i].id);
+        const struct statistics_row row =
+            statistics_ranked_row(report->statistics, axis, &ranking.rows[i]);
         report_table_print_row(&table, &row, stdout);
         putchar(' ');
         axes[axis].print_name(row.statistics, row.id);
@@ -223,7 +225,8 @@ bool statistics_put_table(const struct statistics_report *report, enum measure_a
         return false;
     json_begin_array(json, axis_plurals[axis]);
     for (size_t i = 0; i < ranking.shown; i++) {
-        const struct statistics_row row = row_by(report->statistics, axis, ranking.rows[i].id);
+        const struct statistics_row row =
+            statistics_ranked_row(report->statistics, axis, &ranking.rows[i]);
         json_begin_object(json, NULL);
         axes[axis].put_name(json, row.statistics, row.id);
         report_table_put_row(&table, &row, json);
@@ -232,6 +235,27 @@ bool statistics_put_table(const struct statistics_report *report, enum measure_a
     json_end_array(json);
     free(ranking.rows);
     return true;
+}
+
+void statistics_put_page_heads(const struct statistics *statistics, enum measure_axis axis,
+                               const struct ranking *ranking, const char *key,
+                               struct json_output *json)
+{
+    const struct report_table table = statistics_columns_of(statistics, axis);
+    json_begin_array(json, key);
+    if (ranking->count > 0) {
+        const struct statistics_row row = statistics_ranked_row(statistics, axis, ranking->rows);
+        report_table_put_page_heads(&table, &row, json);
+    }
+    json_end_array(json);
+}
+
+void statistics_put_page_row(const struct statistics *statistics, enum measure_axis axis,
+                             const struct ranked_id *rank, bool with_keys, struct json_output *json)
+{
+    const struct report_table table = statistics_columns_of(statistics, axis);
+    const struct statistics_row row = statistics_ranked_row(statistics, axis, rank);
+    report_table_put_page_row(&table, &row, with_keys, json);
 }
 
 void statistics_put_totals(const struct statistics *statistics, struct json_output *json)

@@ -41,7 +41,8 @@ def report_summary(case):
               {n: row for n in range(1, len(world.threads) + 1)
                if any(row := (*totals([o for o in allocated_of(world.objects) if o.thread == n]), sum(c.thread == n for c in world.calls)))})
     classes = collections.Counter()
-    for name, number, size, *_ in page["classes"]:
+    places = [3 + [head[0] for head in page["class_columns"]].index(key) for key in ("allocated_objects", "allocated_bytes")] if page["classes"] else []
+    for name, number, size in ((row[0], *(row[i] for i in places)) for row in page["classes"]):
         classes[name] += size
         classes[name, "objects"] += number
     wanted = collections.Counter()

@@ -199,7 +199,7 @@ def compare(options, page):
     expect("sum of live objects over sites", sum(sites["live_objects"]), moment["live_objects"])
     expect("sum of bytes over sites", sum(sites["allocated_bytes"]),
            stats["objects"]["allocated_bytes"])
-    expect("sum of live bytes over classes", sum(row[6] for row in data["classes"]),
+    expect("sum of live bytes over classes", sum(row[2] for row in data["classes"]),
            moment["live_bytes"])
     line = data["timeline"]
     expect("highest step", max(line["most"]), data["summary"]["peak_bytes"])

@@ -123,11 +123,13 @@ static void test_page(void)
     json.is_compact = true;
     json_begin_array(&json, NULL);
     report_table_put_page_heads(&table, &two, &json);
-    report_table_put_page_row(&table, &two, &json);
-    report_table_put_page_row(&table, &none, &json);
+    report_table_put_page_row(&table, &two, false, &json);
+    json_begin_object(&json, NULL);
+    report_table_put_page_row(&table, &none, true, &json);
+    json_end_object(&json);
     json_end_array(&json);
     expect_printed(out, "[[\"objects\",\"Number of objects\",\"objects\"],"
-                        "[\"mean\",\"Mean size\",\"bytes\"],2,1536,0,null]");
+                        "[\"mean\",\"Mean size\",\"bytes\"],2,1536,{\"objects\":0,\"mean\":null}]");
 }
 
 /* Quotes are doubled, and fields of what a terminal shows are escaped. */

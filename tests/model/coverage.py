@@ -8,7 +8,7 @@ import re
 import subprocess
 
 OPTIONS, MEMBERS, QUERIES = set(), set(), []  # (verb, option), (schema, member), texts for `sql`
-SCHEMAS = ("advise", "compare", "deaths", "heap", "leaks", "lifetimes", "locality", "nominal", "paths", "retained", "simulate", "stats", "stats-sampled", "watch",
+SCHEMAS = ("advise", "compare", "deaths", "heap", "leaks", "lifetimes", "locality", "nominal", "paths", "retained", "simulate", "stats", "watch",
            "watch-sampled")
 # Of `convert`, `dump`, `pack`, ... and of all verbs: no numbers.
 NO_NUMBERS = {"help", "output", "from", "dtd", "definition", "memory", "json", "csv", "quiet", "junit", "source-url", "svg"}
@@ -47,7 +47,7 @@ def schema_of(words, text):
     verb = words[0]
     if verb == "heap" and "--retained" in words:
         return "retained"
-    return f"{verb}-sampled" if verb in ("stats", "watch") and '"sample' in text else verb
+    return "watch-sampled" if verb == "watch" and '"sample' in text else verb
 
 
 def read_json(words, text):

@@ -116,7 +116,7 @@ print(data["sites"][0])
 print([thread["number"] if "number" in thread else thread["thread"] for thread in data["threads"]])
 print(sorted(set(re.findall(r'(?:src|href)="(?!#|data:)[^"]*"', page))), re.findall(r"https?:[^\"]*", page.replace("http://www.w3.org/2000/svg", "")))
 END
-steptrace stats --json $trace | python3 $data/../validate.py $data/../../../docs/schemas/stats-sampled.schema.json
+steptrace stats --json $trace | python3 $data/../validate.py $data/../../../docs/schemas/stats.schema.json
 valid() { python3 $data/../validate.py $data/../../../docs/schemas/$1.schema.json; }
 steptrace heap --json $leak | valid heap
 steptrace heap --json --by class+site+thread --diff gc:3 end $leak | valid heap

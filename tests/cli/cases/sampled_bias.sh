@@ -37,8 +37,7 @@ valid() { python3 $data/../validate.py $data/../../../docs/schemas/$1.schema.jso
 flag() { grep -E '"(interval_valid|interval_fault|not_recorded_ns)"' $1 | sed 's/samples with.*/.../' | sort | uniq -c; }
 for verb in stats leaks heap; do
     steptrace $verb --json $trace >$verb.json 2>/dev/null
-    schema=$verb; [ $verb = stats ] && schema=stats-sampled
-    valid $schema <$verb.json; flag $verb.json
+    valid $verb <$verb.json; flag $verb.json
 done
 steptrace compare --json $data/sampled.bin $trace >compare.json 2>/dev/null; valid compare <compare.json; flag compare.json
 steptrace watch --json $trace >watch.json 2>/dev/null; valid watch-sampled <watch.json; flag watch.json | cut -c1-200

@@ -7,7 +7,7 @@
 #include "analyses/compare/compare_report.h"
 #include "converter/cli/error_report.h"
 #include "converter/cli/table_text.h"
-#include "converter/numbers/estimate_text.h"
+#include "converter/numbers/amount.h"
 
 /* Prints both values, the change, and what share it is of the first. */
 static void print_pair(const struct measured_pair *pair)

@@ -11,7 +11,7 @@
 #include "converter/cli/report_table.h"
 #include "converter/cli/table_text.h"
 #include "converter/files/sampled_trace.h"
-#include "converter/numbers/estimate_text.h"
+#include "converter/numbers/amount.h"
 #include "converter/numbers/quantity.h"
 #include "converter/statistics/change_ranking.h"
 #include "converter/trace/class_twins.h"
@@ -302,11 +302,8 @@ static struct report_table table_of(const struct leak_report *report)
     return (struct report_table){
         .columns = leak_columns,
         .count = LEAK_COLUMNS,
-        .is_sampled = is_sampled(report),
-        .has_bounds_beside = true,
-        .of_range = is_sampled(report)
-                        ? estimate_range_title(report->tracker->heap.samples.weights.sampling)
-                        : NULL};
+        .sampling = is_sampled(report) ? report->tracker->heap.samples.weights.sampling : NULL,
+        .has_bounds_beside = true};
 }
 
 static void leak_report_print_row(const struct leak_report *report, const struct class_twins *twins,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analyses/leaks/leak_growth.h"
-#include "converter/numbers/estimate_text.h"
+#include "converter/numbers/estimates.h"
 #include "converter/numbers/quantity.h"
 
 /* Survivors of a cell. */

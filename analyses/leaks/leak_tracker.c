@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "converter/numbers/estimate_text.h"
+#include "converter/numbers/estimates.h"
 #include "converter/numbers/quantity.h"
 #include "format/core/grow.h"
 

@@ -129,9 +129,10 @@ void watch_put_sums(const struct watch_model *model, const struct watch_sums *su
                     const struct watch_estimates *estimates, struct json_output *json)
 {
     const struct watch_numbers numbers = {.model = model, .sums = sums, .estimates = estimates};
-    const struct report_table table = {.columns = sum_columns,
-                                       .count = sizeof sum_columns / sizeof sum_columns[0],
-                                       .is_sampled = watch_model_is_sampled(model)};
+    const struct report_table table = {
+        .columns = sum_columns,
+        .count = sizeof sum_columns / sizeof sum_columns[0],
+        .sampling = watch_model_is_sampled(model) ? model->weights.sampling : NULL};
     report_table_put_row(&table, &numbers, json);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyses/watch/watch_view.h"
-#include "converter/numbers/estimate_text.h"
+#include "converter/numbers/amount.h"
 #include "converter/numbers/quantity.h"
 #include "steptrace/show.h"
 

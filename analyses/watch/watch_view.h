@@ -4,7 +4,7 @@
 #define ANALYSES_WATCH_WATCH_VIEW_H
 
 #include "analyses/watch/watch_feed.h"
-#include "converter/numbers/estimate_text.h"
+#include "converter/numbers/amount.h"
 #include "converter/numbers/quantity.h"
 #include "converter/trace/event_selection.h"
 #include "steptrace/status.h"

@@ -5,12 +5,13 @@
 static bool column_is_in(const struct report_table *table, const struct table_column *column,
                          enum table_place of_all, enum table_place of_sample)
 {
-    return (column->places & (unsigned) (table->is_sampled ? of_sample : of_all)) != 0;
+    return (column->places & (unsigned) (table->sampling != NULL ? of_sample : of_all)) != 0;
 }
 
 static bool has_range(const struct report_table *table, const struct table_column *column)
 {
-    return table->is_sampled && (column->look == TABLE_RANGE || column->look == TABLE_SCALED_RANGE);
+    return table->sampling != NULL &&
+           (column->look == TABLE_RANGE || column->look == TABLE_SCALED_RANGE);
 }
 
 static bool is_scaled(const struct table_column *column)
@@ -25,7 +26,7 @@ void report_table_print_head(const struct report_table *table, FILE *out)
         if (!column_is_in(table, column, TABLE_TEXT, TABLE_SAMPLED_TEXT))
             continue;
         if (has_range(table, column))
-            amount_print_range_title(column->title, table->of_range, is_scaled(column), out);
+            amount_print_range_title(column->title, table->sampling, is_scaled(column), out);
         else
             fprintf(out, "%*s", column->width, column->title);
         fputc(' ', out);

@@ -52,14 +52,12 @@ struct table_column {
     const struct metric *metric; /* the same number in rules and comparisons; NULL: none */
 };
 
-/* `is_sampled`, `of_range` and the bits of the places are the trace's. */
 struct report_table {
     const struct table_column *columns;
     size_t count;
-    bool is_sampled;
+    const struct sampling *sampling; /* of the trace; NULL: it has all objects */
     bool
         has_bounds_beside; /* JSON has NAME, NAME_low and NAME_high of an estimate, not an object */
-    const char *of_range;  /* what stands over the intervals; NULL: nothing is sampled */
 };
 
 /* Print the titles, and the numbers of a row, with a space after each.  The caller prints another

@@ -20,7 +20,7 @@ enum step_status sampled_trace_admit(const struct step_reader *reader, const cha
 /*
  * What no number of a sampled trace may go without: that its JVM samples with a bias, so that
  * ranges are no 95 % intervals, and what was not recorded between the files of a ring.  Whoever
- * opens such a trace notes both: the words and members of estimates have them (estimate_text.h),
+ * opens such a trace notes both: the words and members of estimates have them (amount.h),
  * rules are refused, and a command says them on stderr.
  */
 

@@ -11,7 +11,7 @@
 #include "converter/files/sampled_trace.h"
 #include "converter/heap/heap_dump.h"
 #include "converter/heap/heap_tracker.h"
-#include "converter/numbers/estimate_text.h"
+#include "converter/numbers/amount.h"
 #include "converter/numbers/quantity.h"
 #include "format/core/grow.h"
 
@@ -211,7 +211,7 @@ void heap_report_put_moment(const struct heap_report *report, const struct heap_
         sampled_trace_put_json(json, report->path, sampling_interval(snapshot->sampling));
     const struct report_table table = {.columns = moment_columns,
                                        .count = sizeof moment_columns / sizeof moment_columns[0],
-                                       .is_sampled = snapshot->samples != NULL,
+                                       .sampling = snapshot->sampling,
                                        .has_bounds_beside = true};
     report_table_put_row(&table, snapshot, json);
     json_end_object(json);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "converter/heap/heap_tracker.h"
-#include "converter/numbers/estimate_text.h"
+#include "converter/numbers/estimates.h"
 #include "converter/numbers/quantity.h"
 #include "format/core/grow.h"
 

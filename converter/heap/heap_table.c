@@ -12,7 +12,7 @@
 #include "converter/cli/table_text.h"
 #include "converter/heap/heap_report.h"
 #include "converter/heap/heap_samples.h"
-#include "converter/numbers/estimate_text.h"
+#include "converter/numbers/amount.h"
 #include "converter/trace/class_twins.h"
 
 /* A row is a change; of one moment it is the change since there was nothing. */
@@ -243,10 +243,7 @@ static const struct table_column columns_of_changes[] = {
 
 static struct report_table table_of(const struct row_list *list)
 {
-    struct report_table table = {
-        .is_sampled = list->is_sampled,
-        .has_bounds_beside = true,
-        .of_range = list->is_sampled ? estimate_range_title(list->first->sampling) : NULL};
+    struct report_table table = {.sampling = list->first->sampling, .has_bounds_beside = true};
     if (is_change(list))
         SET_COLUMNS(table, columns_of_changes);
     else if (has_ages(list))

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "converter/numbers/estimate_text.h"
-
 /* Rounds a value of either sign. */
 static int64_t whole_signed(double value)
 {
@@ -188,9 +186,11 @@ static int range_width(bool is_scaled)
     return is_scaled ? 24 : 25;
 }
 
-void amount_print_range_title(const char *title, const char *of_range, bool is_scaled, FILE *out)
+void amount_print_range_title(const char *title, const struct sampling *sampling, bool is_scaled,
+                              FILE *out)
 {
-    fprintf(out, "%*s %-*s", VALUE_WIDTH, title, range_width(is_scaled), of_range);
+    fprintf(out, "%*s %-*s", VALUE_WIDTH, title, range_width(is_scaled),
+            estimate_range_title(sampling));
 }
 
 struct amount_range amount_range_of(const struct amount *amount, bool is_scaled)
@@ -227,6 +227,45 @@ void amount_pair_text(const struct amount *objects, const struct amount *bytes,
                  quantity_of_bytes(bytes->range.value).text,
                  quantity_of_bytes(bytes->range.low).text,
                  quantity_of_bytes(bytes->range.high).text);
+}
+
+/* ---- where estimates are from ---- */
+
+#define NORMAL_95 1.96
+#define REPEATS_TOLD 1e-4 /* +-2 % */
+
+const char *estimate_level(bool is_biased)
+{
+    return is_biased ? "bias" : "95 %";
+}
+
+const char *estimate_range_title(const struct sampling *sampling)
+{
+    return sampling->is_biased ? "(bias)" : "(95 %)";
+}
+
+void estimate_source_text(uint64_t samples, const struct sampling *sampling,
+                          char text[ESTIMATE_TEXT])
+{
+    double repeated = sampling->repeated;
+    int at = snprintf(text, ESTIMATE_TEXT, "estimated from %s samples, one in %s on average (%s)",
+                      quantity_of_count(samples).text,
+                      quantity_of_bytes((double) sampling->interval_bytes).text,
+                      sampling->is_biased ? "biased, no 95 % intervals" : "95 % intervals");
+    if (repeated < 0)
+        snprintf(text + at, ESTIMATE_TEXT - (size_t) at, "%s",
+                 "; too narrow if threads started all the time, which the trace does not record");
+    else if (repeated >= REPEATS_TOLD)
+        snprintf(text + at, ESTIMATE_TEXT - (size_t) at,
+                 "; new threads repeat sampling distances: no sum is more accurate than +-%.0f %%",
+                 100 * NORMAL_95 * sqrt(repeated));
+}
+
+void estimate_print_source(uint64_t samples, const struct sampling *sampling)
+{
+    char text[ESTIMATE_TEXT];
+    estimate_source_text(samples, sampling, text);
+    fputs(text, stdout);
 }
 
 /* ---- JSON ---- */

@@ -88,9 +88,19 @@ struct amount_range {
 /* Returns the interval, "7..18"; "-" where amount_digits() returns that. */
 struct amount_range amount_range_of(const struct amount *amount, bool is_scaled);
 /* Print the value and its interval, both as digits or both scaled, and the title of such a column;
- * `of_range` stands for the interval (estimate_range_title()). */
+ * estimate_range_title() stands for the interval. */
 void amount_print_range(const struct amount *amount, bool is_scaled, FILE *out);
-void amount_print_range_title(const char *title, const char *of_range, bool is_scaled, FILE *out);
+void amount_print_range_title(const char *title, const struct sampling *sampling, bool is_scaled,
+                              FILE *out);
+/* Returns what stands at intervals: "95 %", or "bias", of the same width, if no interval is one of
+ * 95 % (struct sampling); and the same in brackets. */
+const char *estimate_level(bool is_biased);
+const char *estimate_range_title(const struct sampling *sampling);
+#define ESTIMATE_TEXT 256u
+/* Writes, or prints, "estimated from N samples, one in SIZE on average (95 % intervals)". */
+void estimate_source_text(uint64_t samples, const struct sampling *sampling,
+                          char text[ESTIMATE_TEXT]);
+void estimate_print_source(uint64_t samples, const struct sampling *sampling);
 #define AMOUNT_PAIR_TEXT 256u
 /* Writes "7 objects, 1.00 KiB", "7 objects (2 to 18), 1.00 KiB (300 B to 2.50 KiB)" or "no
  * sample". */

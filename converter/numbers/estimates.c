@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define NORMAL_95 1.959963984540054
+#define WHOLE_MOST 9e15
 #define SURE 1e15 /* so many equal samples have no variance */
 #define NONE_HIGH                                                                                  \
     3.688879454113936 /* -ln(0.025): so many are expected at most where none is seen */
@@ -197,6 +198,11 @@ struct estimate estimate_no_bytes(uint64_t interval_bytes)
 struct estimate estimate_exactly(double value)
 {
     return (struct estimate){value, value, value, 0};
+}
+
+uint64_t estimate_whole(double value)
+{
+    return value < WHOLE_MOST ? (uint64_t) (value + 0.5) : (uint64_t) WHOLE_MOST;
 }
 
 struct estimate estimate_times(struct estimate estimate, double factor)

@@ -110,6 +110,8 @@ struct estimate estimate_no_bytes(uint64_t interval_bytes);
 struct estimate estimate_exactly(double value);
 /* Returns the estimate of `factor` times the value; `factor` is not negative. */
 struct estimate estimate_times(struct estimate estimate, double factor);
+/* Rounds a value that is not negative to a number that JSON and columns hold exactly. */
+uint64_t estimate_whole(double value);
 /* Returns the difference of two independent estimates, or of an estimate and an exact value.  Each
  * bound takes the distances of the values' bounds that lead to it (the method of variance estimates
  * recovery).  A side without a sample and an upper bound gets one by the scale of the other; if

@@ -6,7 +6,7 @@
  */
 #include "converter/statistics/statistics_columns.h"
 
-#include "converter/numbers/estimate_text.h"
+#include "converter/numbers/amount.h"
 
 #define METRIC(...)                                                                                \
     &(const struct metric)                                                                         \
@@ -398,9 +398,7 @@ struct report_table statistics_columns_of(const struct statistics *statistics,
                                           enum measure_axis axis)
 {
     bool is_sampled = statistics->weights.interval_bytes != 0;
-    return (struct report_table){
-        .columns = tables[axis].columns,
-        .count = tables[axis].count,
-        .is_sampled = is_sampled,
-        .of_range = is_sampled ? estimate_range_title(statistics->weights.sampling) : NULL};
+    return (struct report_table){.columns = tables[axis].columns,
+                                 .count = tables[axis].count,
+                                 .sampling = is_sampled ? statistics->weights.sampling : NULL};
 }

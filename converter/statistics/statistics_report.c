@@ -5,7 +5,6 @@
 
 #include "converter/files/sampled_trace.h"
 #include "converter/numbers/amount.h"
-#include "converter/numbers/estimate_text.h"
 #include "converter/numbers/quantity.h"
 #include "converter/statistics/statistics_report.h"
 

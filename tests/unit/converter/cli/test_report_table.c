@@ -39,6 +39,7 @@ static const struct table_column columns[] = {
     {"", "", 3, TABLE_BLANK, TABLE_TEXT, .value = NULL},
 };
 
+static const struct sampling drawn = {.interval_bytes = 1000};
 static char *printed;
 static size_t printed_length;
 
@@ -67,7 +68,7 @@ static void test_texts(void)
     fputc('|', out);
     report_table_print_row(&table, &two, out);
     expect_printed(out, " objects      size     |       2  3.00 KiB     ");
-    table.is_sampled = true; /* of which the size and the blank are no columns */
+    table.sampling = &drawn; /* of which the size and the blank are no columns */
     out = begin_print();
     report_table_print_head(&table, out);
     report_table_print_row(&table, &two, out);
@@ -93,7 +94,7 @@ static void test_json(void)
     struct report_table table = {.columns = columns, .count = 4};
     put_object(&table, &two, "{\"objects\":2,\"bytes\":3072,\"each\":{\"mean\":1536}}");
     put_object(&table, &none, "{\"objects\":0,\"bytes\":0}");
-    table.is_sampled = true;
+    table.sampling = &drawn;
     put_object(&table, &two, "{\"objects\":2,\"each\":{\"mean\":1536}}");
 }
 
@@ -105,7 +106,7 @@ static void test_csv(void)
     fputc('|', out);
     report_table_put_csv_row(&table, &two, out);
     expect_printed(out, "objects,mean|2,1536");
-    table.is_sampled = true;
+    table.sampling = &drawn;
     out = begin_print();
     report_table_put_csv_head(&table, out);
     fputc('|', out);

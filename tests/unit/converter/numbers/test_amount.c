@@ -188,8 +188,7 @@ static void test_table(void)
 
 static void test_sampled_table(void)
 {
-    const struct report_table table = {
-        .columns = columns, .count = 4, .is_sampled = true, .of_range = "(95 %)"};
+    const struct report_table table = {.columns = columns, .count = 4, .sampling = &drawn};
     struct sample_sums some = samples_of(1, 100000);
     const struct sample_sums nothing = {.samples = 0};
     some.is_one_size = true; /* one that is always sampled */
@@ -209,7 +208,7 @@ static void test_sampled_table(void)
 static void test_bounds_beside(void)
 {
     const struct report_table table = {
-        .columns = columns, .count = 1, .is_sampled = true, .has_bounds_beside = true};
+        .columns = columns, .count = 1, .sampling = &drawn, .has_bounds_beside = true};
     struct sample_sums some = samples_of(1, 100000);
     some.is_one_size = true;
     const struct row sure = {1, &some, true};

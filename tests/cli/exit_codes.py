@@ -71,7 +71,7 @@ def main():
     steptrace, data = (os.path.realpath(path) for path in sys.argv[1:])
     faults = []
     with open(steptrace, 'rb') as program:
-        if b'__asan_init' in program.read():  # the driver's own limit leaves no room for its tables
+        if b'__asan_report_' in program.read():  # the driver's own limit leaves no room for its tables
             del CALLS['replay']
             OTHERS.add('replay')
 

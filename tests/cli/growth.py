@@ -106,7 +106,7 @@ def make(steptrace, generate, n, name):
 def main():
     steptrace = os.path.realpath(sys.argv[1])
     with open(steptrace, 'rb') as program:
-        is_sanitized = b'__asan_init' in program.read()
+        is_sanitized = b'__asan_report_' in program.read()
     if is_sanitized or shutil.which('valgrind') is None:
         return 77
     failed = 0

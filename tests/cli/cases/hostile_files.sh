@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Small files that stand for much: numbers near 2^32, a stack of 300,000 frames, a million exits without
 # entry, dictionaries that begin at 3e9 and 2^53, streams of 8 large blocks.  Each ends soon, in 256 MiB.
-grep -q __asan_init "$STEPTRACE" && limit= || limit=--memory=256m
+grep -q __asan_report_ "$STEPTRACE" && limit= || limit=--memory=256m
 for name in class_4294967290 thread_4294967290 deep300k badexits1M first3e9 first2pow53; do
     for verb in info check stats "heap --by thread" "report -o a.html" "dump --records --entries" \
         "pack -o a.step" "recover -o b.step" "convert -o a.pb.gz" \

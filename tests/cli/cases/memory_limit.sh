@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What stands for much more than its size: a limit, a message, exit code 1, since the trace may be whole; 0 is no limit.
-grep -q __asan_init "$STEPTRACE" && exit 77 # its own tables do not fit into a limit
+grep -q __asan_report_ "$STEPTRACE" && exit 77 # its own tables do not fit into a limit
 {
     printf 'VS:0\nVI:0\nTB:0:1\nCL:0:A\n'
     seq 4096 4096 1228800000 | sed 's,^,OA:0:A:,'

@@ -26,7 +26,7 @@ wait
 cmp got want
 # Verbs that read twice, or want STEP.
 # (The driver has memory of its own, in which the sanitizer's tables have no room.)
-if grep -q __asan_init "$STEPTRACE"; then
+if grep -q __asan_report_ "$STEPTRACE"; then
     echo '"glibc"'
 else
     cat bare.hatf | steptrace replay -a glibc --csv --from=hatf - | tail -n 1 | cut -d, -f1

@@ -7,14 +7,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "converter/cli/descriptors.h"
 
-int spool_file(void)
+bool spool_allows(uint64_t bytes)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes;
+}
+
+static const char *spool_directory(void)
 {
     const char *wanted = secure_getenv("TMPDIR");
-    const char *directory = wanted != NULL && wanted[0] != '\0' ? wanted : "/tmp";
+    return wanted != NULL && wanted[0] != '\0' ? wanted : "/tmp";
+}
+
+int spool_file(void)
+{
+    const char *directory = spool_directory();
     char path[4096];
     int spool = open(directory, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
     if (spool >= 0)
@@ -41,8 +53,10 @@ FILE *spool_stream(void)
 
 static enum step_status spool_failed(struct step_error *error)
 {
-    return step_error_set(error, STEP_STATUS_IO, "temporary file", STEP_NO_OFFSET, "%s",
-                          strerror(errno));
+    int code = errno;
+    char name[sizeof error->file];
+    snprintf(name, sizeof name, "temporary file in %s", spool_directory());
+    return step_error_set(error, STEP_STATUS_IO, name, STEP_NO_OFFSET, "%s", strerror(code));
 }
 
 enum step_status spool_open(int *spool, struct step_error *error)

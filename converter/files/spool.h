@@ -3,12 +3,19 @@
 #ifndef CONVERTER_FILES_SPOOL_H
 #define CONVERTER_FILES_SPOOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "steptrace/status.h"
 #include "steptrace/writer.h"
+
+/* Returns whether the process may write files of that length.  If not, what does not fit into
+ * memory fails. */
+bool spool_allows(uint64_t bytes);
+/* What a file may come to that holds what memory should not. */
+#define SPOOL_BYTES_USUAL (UINT64_C(4) << 30)
 
 /* Opens an unlinked temporary file.  Returns its descriptor, or -1 and sets errno. */
 int spool_file(void);

@@ -138,7 +138,8 @@ def query(chance, tables):
         return f"select {names} from {{{a.name}}} a {where} order by {order} limit {chance.randint(1, 40)} offset {chance.randint(0, 9)}"
     if shape == 3:
         by = f'a."{a.column(chance)}"'
-        return f"select {by}, {aggregate(chance, a, 'a')}, {aggregate(chance, a, 'a')} from {{{a.name}}} a {where} group by {by}"
+        more = "min({id})" if chance.random() < 0.2 else aggregate(chance, a, "a")
+        return f"select {by}, {aggregate(chance, a, 'a')}, {more} from {{{a.name}}} a {where} group by {by}"
     if shape == 4:
         return f"select distinct {names} from {{{a.name}}} a {where}"
     if shape == 9:  # a row has its id in each scan

@@ -238,12 +238,18 @@ struct sql_cursor *sql_cursor_create(struct tables *tables, const struct table *
     return cursor;
 }
 
-static void end_scans(struct sql_cursor *cursor)
+static void end_groups(struct sql_cursor *cursor)
 {
     sql_groups_destroy(cursor->groups);
+    cursor->groups = NULL;
+    cursor->grouped_batches = 0;
+}
+
+static void end_scans(struct sql_cursor *cursor)
+{
+    end_groups(cursor);
     table_scan_destroy(cursor->scan);
     table_scan_destroy(cursor->all);
-    cursor->groups = NULL;
     free(cursor->plan);
     cursor->scan = cursor->all = NULL;
     cursor->batch = cursor->entries = NULL;
@@ -323,12 +329,10 @@ static void sql_cursor_look_up(struct sql_cursor *cursor, uint64_t id)
 
 static enum step_status take_batch(struct sql_cursor *cursor, struct step_error *error)
 {
-    if (cursor->groups != NULL) {
-        cursor->at_end =
-            !sql_groups_next(cursor->groups, &cursor->batch, &cursor->row, &cursor->row_end);
-        return STEP_STATUS_OK;
-    }
-    enum step_status status = table_scan_next(cursor->scan, &cursor->batch, error);
+    enum step_status status = cursor->groups != NULL
+                                  ? sql_groups_next(cursor->groups, &cursor->batch, error)
+                                  : table_scan_next(cursor->scan, &cursor->batch, error);
+    cursor->grouped_batches += cursor->groups != NULL;
     cursor->row = 0;
     cursor->row_end = status == STEP_STATUS_OK ? cursor->batch->row_count : 0;
     cursor->at_end = status == STEP_STATUS_END;
@@ -345,7 +349,7 @@ static enum step_status make_scan(struct sql_cursor *cursor, const struct sql_pl
         .range_count = plan->range_count,
         .class_glob = plan->class_glob,
         .batch_rows = is_look_up(cursor, plan) ? 1
-                      : plan->group_count > 0  ? SQL_GROUP_BATCH_ROWS
+                      : plan->group_count > 0  ? sql_groups_batch_rows()
                                                : 0,
         .has_row_ids = true,
     };
@@ -353,13 +357,13 @@ static enum step_status make_scan(struct sql_cursor *cursor, const struct sql_pl
     return table_scan_create(cursor->tables, cursor->table, &query, &cursor->scan, error);
 }
 
-/* Groups the rows of the scan. */
-static enum step_status group(struct sql_cursor *cursor, const struct sql_plan *plan,
+/* Groups the rows of the scan.  Few queries ask for their ids, which are as many bytes as all else.
+ */
+static enum step_status group(struct sql_cursor *cursor, const struct sql_plan *plan, bool has_ids,
                               struct step_error *error)
 {
     size_t keys[SQL_GROUP_KEYS_MOST];
-    sql_groups_destroy(cursor->groups);
-    cursor->groups = NULL;
+    end_groups(cursor);
     if (plan->group_count == 0)
         return STEP_STATUS_OK;
     for (size_t i = 0; i < plan->group_count; i++) {
@@ -368,8 +372,28 @@ static enum step_status group(struct sql_cursor *cursor, const struct sql_plan *
             return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
                                   "a column of groups is not read");
     }
-    return sql_groups_create(cursor->scan, keys, plan->group_count, cursor->column_count + 1,
-                             &cursor->groups, error);
+    cursor->grouping = *plan;
+    cursor->grouping.class_glob = NULL; /* it is the caller's; the scan has it */
+    cursor->has_grouped_ids = has_ids;
+    return sql_groups_create(cursor->scan, keys, plan->group_count,
+                             cursor->column_count + (has_ids ? 1 : 0), &cursor->groups, error);
+}
+
+/* Reads the scan once more, for groups whose rows have their ids, up to the current batch. */
+static enum step_status group_with_ids(struct sql_cursor *cursor, struct step_error *error)
+{
+    const struct sql_plan plan = cursor->grouping;
+    uint64_t batches = cursor->grouped_batches;
+    size_t row = cursor->row;
+    end_groups(cursor); /* before there are others */
+    enum step_status status =
+        table_scan_restart(cursor->scan, plan.ranges, plan.range_count, error);
+    if (status == STEP_STATUS_OK)
+        status = group(cursor, &plan, true, error);
+    while (status == STEP_STATUS_OK && cursor->grouped_batches < batches)
+        status = take_batch(cursor, error);
+    cursor->row = row;
+    return status;
 }
 
 static enum step_status start(struct sql_cursor *cursor, const struct sql_plan *plan,
@@ -398,7 +422,7 @@ static enum step_status start(struct sql_cursor *cursor, const struct sql_plan *
         status = make_scan(cursor, plan, error);
     }
     if (status == STEP_STATUS_OK)
-        status = group(cursor, plan, error);
+        status = group(cursor, plan, false, error);
     return status == STEP_STATUS_OK ? take_batch(cursor, error) : status;
 }
 
@@ -428,9 +452,15 @@ enum step_status sql_cursor_next(struct sql_cursor *cursor, struct step_error *e
     return ++cursor->row < cursor->row_end ? STEP_STATUS_OK : take_batch(cursor, error);
 }
 
-sqlite3_int64 sql_cursor_row_id(const struct sql_cursor *cursor)
+enum step_status sql_cursor_row_id(struct sql_cursor *cursor, sqlite3_int64 *out,
+                                   struct step_error *error)
 {
-    return (sqlite3_int64) cursor->batch->vectors[cursor->column_count].numbers[cursor->row];
+    enum step_status status = STEP_STATUS_OK;
+    if (cursor->groups != NULL && !cursor->is_look_up && !cursor->has_grouped_ids)
+        status = group_with_ids(cursor, error);
+    if (status == STEP_STATUS_OK)
+        *out = (sqlite3_int64) cursor->batch->vectors[cursor->column_count].numbers[cursor->row];
+    return status;
 }
 
 int sql_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)

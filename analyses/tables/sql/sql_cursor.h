@@ -9,24 +9,24 @@
 
 /*
  * Groups rows with equal keys for SQLite's `group by` and `distinct`, which then need not sort
- * them.  Each batch is ordered by group and kept; the rows of a group are then collected from all
- * batches.  Beyond 512 MiB, batches are kept in a temporary file.
+ * them (group_store.h).  Beyond 128 MiB, or an eighth of --memory, rows are kept in a temporary
+ * file.
  */
 
 enum { SQL_GROUP_KEYS_MOST = 4 };
-/* Number of rows of a batch to be grouped. */
-#define SQL_GROUP_BATCH_ROWS ((size_t) 1 << 18)
 
 struct sql_groups;
 
-/* Reads a whole scan, whose `column_count` vectors (the rows' ids included) must not be texts.
- * `keys`: positions of the key columns in its batches. */
+/* Returns the number of rows of a batch to be grouped. */
+size_t sql_groups_batch_rows(void);
+/* Reads a whole scan, whose first `column_count` vectors must not be texts, and are kept.  `keys`:
+ * positions of the key columns in its batches. */
 enum step_status sql_groups_create(struct table_scan *scan, const size_t *keys, size_t key_count,
                                    size_t column_count, struct sql_groups **out,
                                    struct step_error *error);
-/* Returns the next rows: `*from` to before `*to` of a batch.  Returns false if there are none. */
-bool sql_groups_next(struct sql_groups *groups, const struct table_batch **batch, size_t *from,
-                     size_t *to);
+/* Returns the next rows, valid until the next call, or END. */
+enum step_status sql_groups_next(struct sql_groups *groups, const struct table_batch **batch,
+                                 struct step_error *error);
 void sql_groups_destroy(struct sql_groups *groups);
 
 /*
@@ -60,8 +60,11 @@ struct sql_cursor {
     const struct table_batch *batch;
     bool scan_has_class;       /* a condition on it, which a restart would keep */
     size_t row, row_end;       /* in the batch */
-    struct sql_groups *groups; /* of the scan, if rows are grouped */
-    size_t *places;            /* by column: its position in the batch; SIZE_MAX: none */
+    struct sql_groups *groups; /* of the scan, if rows are grouped, */
+    struct sql_plan grouping;  /* by this plan, */
+    uint64_t grouped_batches;  /* of which so many were taken */
+    bool has_grouped_ids;
+    size_t *places; /* by column: its position in the batch; SIZE_MAX: none */
     size_t *columns;
     size_t column_count;
     bool at_end;
@@ -80,9 +83,10 @@ void sql_cursor_destroy(struct sql_cursor *cursor);
 enum step_status sql_cursor_start(struct sql_cursor *cursor, const char *text,
                                   sqlite3_value **values, struct step_error *error);
 enum step_status sql_cursor_next(struct sql_cursor *cursor, struct step_error *error);
-/* Returns the id of the current row.  SQLite recognises rows by it when it joins the answers of
+/* Gets the id of the current row.  SQLite recognises rows by it when it joins the answers of
  * several scans: of the terms of an OR, and of a right or full join. */
-sqlite3_int64 sql_cursor_row_id(const struct sql_cursor *cursor);
+enum step_status sql_cursor_row_id(struct sql_cursor *cursor, sqlite3_int64 *out,
+                                   struct step_error *error);
 /* xColumn of the module. */
 int sql_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column);
 

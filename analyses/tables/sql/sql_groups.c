@@ -3,13 +3,11 @@
  * appearance. */
 #include "analyses/tables/sql/sql_cursor.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "analyses/tables/sql/group_store.h"
+#include "converter/cli/memory_limit.h"
 #include "converter/containers/no_memory.h"
 #include "converter/files/spool.h"
 #include "format/core/grow.h"
@@ -17,30 +15,17 @@
 #include "format/core/hash_index.h"
 
 #define NO_GROUP UINT32_MAX
-#define BYTES_IN_MEMORY ((size_t) 512 << 20)
+#define BATCH_ROWS_MOST ((size_t) 1 << 18)
+#define BYTES_IN_MEMORY (UINT64_C(128) << 20)
 
 struct key {
     uint64_t values[SQL_GROUP_KEYS_MOST];
     unsigned nulls; /* a bit per column */
 };
 
-/* The rows of one group in one batch. */
-struct segment {
-    uint32_t batch, from, to;
-    uint32_t next; /* next segment of the group, or NO_GROUP */
-};
-
 struct group {
     struct key key;
-    uint32_t first, last; /* segments */
-    uint32_t rows; /* number of rows in the current batch; then the position of the next row */
-};
-
-struct kept_batch {
-    struct table_batch batch;
-    void *memory;
-    size_t bytes;
-    bool is_mapped;
+    uint32_t rows; /* number of rows in the current batch; then the place of the next one */
 };
 
 struct sql_groups {
@@ -49,19 +34,14 @@ struct sql_groups {
     struct group *groups;
     size_t count, capacity;
     struct step_index index; /* by key */
-    struct segment *segments;
-    size_t segment_count, segment_capacity;
-    struct kept_batch *batches;
-    size_t batch_count, batch_capacity;
-    size_t bytes;
-    FILE *file; /* NULL: not created yet */
-    size_t file_bytes;
+    struct group_store *store;
     uint32_t *row_groups; /* by row of the current batch: its group, */
-    uint32_t *row_places; /* and its position */
+    uint32_t *row_places; /* and its place */
     size_t row_capacity;
+    struct group_piece *pieces; /* the groups of the current batch */
+    size_t piece_capacity;
     uint32_t *order; /* of the groups, for returning them */
     size_t at;       /* index into `order` */
-    uint32_t segment;
 };
 
 /* ---- keys ---- */
@@ -110,7 +90,7 @@ static uint32_t find_group(struct sql_groups *groups, const struct key *key)
         !STEP_MAKE_ROOM(groups->groups, groups->capacity, groups->count + 1) ||
         !step_index_add(&groups->index, hash, number))
         return NO_GROUP;
-    groups->groups[groups->count++] = (struct group){.key = *key, .first = NO_GROUP};
+    groups->groups[groups->count++] = (struct group){.key = *key};
     return number;
 }
 
@@ -134,121 +114,26 @@ static bool group_rows(struct sql_groups *groups, const struct table_batch *batc
     return true;
 }
 
-static bool add_segment(struct sql_groups *groups, struct group *group, struct segment segment)
+/* Makes a piece of each group of the batch, then assigns places to rows.  Returns the number of
+ * pieces. */
+static size_t place_rows(struct sql_groups *groups, size_t row_count)
 {
-    if (groups->segment_count == NO_GROUP - 1 ||
-        !STEP_MAKE_ROOM(groups->segments, groups->segment_capacity, groups->segment_count + 1))
-        return false;
-    uint32_t number = (uint32_t) groups->segment_count++;
-    groups->segments[number] = segment;
-    if (group->first == NO_GROUP)
-        group->first = number;
-    else
-        groups->segments[group->last].next = number;
-    group->last = number;
-    return true;
-}
-
-/* Adds a segment for each group of the batch, then assigns positions to rows. */
-static bool place_rows(struct sql_groups *groups, size_t row_count)
-{
+    size_t pieces = 0;
     uint32_t from = 0;
     for (size_t i = 0; i < groups->count; i++) {
         struct group *group = &groups->groups[i];
-        uint32_t to = from + group->rows;
-        if (group->rows > 0 &&
-            !add_segment(groups, group,
-                         (struct segment){(uint32_t) groups->batch_count, from, to, NO_GROUP}))
-            return false;
+        uint32_t rows = group->rows;
+        if (rows == 0)
+            continue;
+        groups->pieces[pieces++] = (struct group_piece){(uint32_t) i, rows};
         group->rows = from;
-        from = to;
+        from += rows;
     }
     for (size_t i = 0; i < row_count; i++)
         groups->row_places[i] = groups->groups[groups->row_groups[i]].rows++;
-    for (size_t i = 0; i < groups->count; i++)
-        groups->groups[i].rows = 0;
-    return true;
-}
-
-/* Returns the size of a column with its validity, rounded up to 8. */
-static size_t column_bytes(const struct table_vector *vector, size_t rows)
-{
-    size_t bytes =
-        rows * table_value_bytes(vector->type) + (vector->validity != NULL ? rows / 8 + 1 : 0);
-    return (bytes + 7) / 8 * 8;
-}
-
-/* Allocates memory for a batch; beyond a limit, in an unnamed temporary file. */
-static bool sql_groups_make_room(struct sql_groups *groups, struct kept_batch *kept)
-{
-    static const size_t page_bytes = 4096;
-    kept->is_mapped = groups->bytes + kept->bytes > BYTES_IN_MEMORY;
-    groups->bytes += kept->bytes;
-    if (!kept->is_mapped)
-        return (kept->memory = malloc(kept->bytes + 1)) != NULL;
-    if (groups->file == NULL && (groups->file = spool_stream()) == NULL)
-        return false;
-    size_t start = groups->file_bytes;
-    groups->file_bytes += (kept->bytes / page_bytes + 1) * page_bytes;
-    if (ftruncate(fileno(groups->file), (off_t) groups->file_bytes) != 0 ||
-        posix_fallocate(fileno(groups->file), (off_t) start, (off_t) (groups->file_bytes - start)))
-        return false;
-    kept->memory = mmap(NULL, kept->bytes + 1, PROT_READ | PROT_WRITE, MAP_SHARED,
-                        fileno(groups->file), (off_t) start);
-    if (kept->memory == MAP_FAILED)
-        kept->memory = NULL;
-    return kept->memory != NULL;
-}
-
-#define SCATTER(member, kind)                                                                      \
-    do {                                                                                           \
-        kind *values = (kind *) (void *) at;                                                       \
-        const kind *of = from->member;                                                             \
-        for (size_t i = 0; i < rows; i++)                                                          \
-            values[places[i]] = of[i];                                                             \
-        to->member = values;                                                                       \
-    } while (0)
-
-/* Writes a column in the order of groups to `at`. */
-static void scatter(const struct sql_groups *groups, const struct table_vector *from, size_t rows,
-                    uint8_t *at, struct table_vector *to)
-{
-    const uint32_t *places = groups->row_places;
-    *to = *from;
-    if (from->type == TABLE_BOOL)
-        SCATTER(flags, uint8_t);
-    else if (from->type == TABLE_NAME)
-        SCATTER(codes, uint32_t);
-    else
-        SCATTER(numbers, uint64_t);
-    if (from->validity == NULL)
-        return;
-    uint8_t *validity = at + rows * table_value_bytes(from->type);
-    memset(validity, 0, rows / 8 + 1);
-    for (size_t i = 0; i < rows; i++)
-        validity[places[i] / 8] |=
-            (uint8_t) ((from->validity[i / 8] >> i % 8 & 1u) << places[i] % 8);
-    to->validity = validity;
-}
-
-static bool sql_groups_keep(struct sql_groups *groups, const struct table_batch *batch,
-                            size_t column_count)
-{
-    if (!STEP_MAKE_ROOM(groups->batches, groups->batch_capacity, groups->batch_count + 1))
-        return false;
-    struct kept_batch *kept = &groups->batches[groups->batch_count++];
-    struct table_vector *vectors = calloc(column_count + 1, sizeof *vectors);
-    *kept = (struct kept_batch){.batch = {batch->row_count, vectors}};
-    for (size_t i = 0; i < column_count; i++)
-        kept->bytes += column_bytes(&batch->vectors[i], batch->row_count);
-    if (vectors == NULL || !sql_groups_make_room(groups, kept))
-        return false;
-    uint8_t *at = kept->memory;
-    for (size_t i = 0; i < column_count; i++) {
-        scatter(groups, &batch->vectors[i], batch->row_count, at, &vectors[i]);
-        at += column_bytes(&batch->vectors[i], batch->row_count);
-    }
-    return true;
+    for (size_t i = 0; i < pieces; i++)
+        groups->groups[groups->pieces[i].group].rows = 0;
+    return pieces;
 }
 
 static bool has_rows(struct sql_groups *groups, size_t rows)
@@ -263,11 +148,24 @@ static bool has_rows(struct sql_groups *groups, size_t rows)
     return groups->row_groups != NULL && groups->row_places != NULL;
 }
 
-static bool sql_groups_take(struct sql_groups *groups, const struct table_batch *batch,
-                            size_t column_count)
+static enum step_status sql_groups_take(struct sql_groups *groups, const struct table_batch *batch,
+                                        struct step_error *error)
 {
-    return has_rows(groups, batch->row_count) && group_rows(groups, batch) &&
-           place_rows(groups, batch->row_count) && sql_groups_keep(groups, batch, column_count);
+    if (!has_rows(groups, batch->row_count) || !group_rows(groups, batch) ||
+        !STEP_MAKE_ROOM(groups->pieces, groups->piece_capacity, groups->count + 1))
+        return no_memory(error);
+    size_t pieces = place_rows(groups, batch->row_count);
+    return group_store_put(groups->store, batch, groups->pieces, pieces, groups->row_places, error);
+}
+
+/* Returns how much memory the rows may take: an eighth of the limit, so that reading the trace has
+ * the rest.  Where no file may be written, as for a server, there is no other place for them. */
+static uint64_t sql_groups_memory(void)
+{
+    uint64_t eighth = memory_limit_bytes() / 8;
+    return !spool_allows(SPOOL_BYTES_USUAL) ? UINT64_MAX
+           : eighth < BYTES_IN_MEMORY       ? eighth
+                                            : BYTES_IN_MEMORY;
 }
 
 /* ---- grouping ---- */
@@ -291,29 +189,44 @@ static bool order_groups(struct sql_groups *groups)
         groups->order[i] = (uint32_t) i;
     if (groups->key_count == 1)
         qsort_r(groups->order, groups->count, sizeof *groups->order, sql_groups_compare, groups);
-    groups->segment = NO_GROUP;
     return true;
+}
+
+/* A column's values of a batch take a 64th of the memory at most. */
+size_t sql_groups_batch_rows(void)
+{
+    uint64_t rows = memory_limit_bytes() / 64 / sizeof(uint64_t);
+    return rows < BATCH_ROWS_MOST ? (size_t) rows : BATCH_ROWS_MOST;
+}
+
+static enum step_status read_all(struct sql_groups *groups, struct table_scan *scan,
+                                 struct step_error *error)
+{
+    const struct table_batch *batch;
+    enum step_status status = table_scan_next(scan, &batch, error);
+    while (status == STEP_STATUS_OK) {
+        status = sql_groups_take(groups, batch, error);
+        if (status == STEP_STATUS_OK)
+            status = table_scan_next(scan, &batch, error);
+    }
+    if (status == STEP_STATUS_END)
+        status = order_groups(groups) ? STEP_STATUS_OK : no_memory(error);
+    return status;
 }
 
 enum step_status sql_groups_create(struct table_scan *scan, const size_t *keys, size_t key_count,
                                    size_t column_count, struct sql_groups **out,
                                    struct step_error *error)
 {
-    const struct table_batch *batch;
     struct sql_groups *groups = calloc(1, sizeof *groups);
     *out = NULL;
     if (groups == NULL)
         return no_memory(error);
     memcpy(groups->keys, keys, key_count * sizeof *keys);
     groups->key_count = key_count;
-    enum step_status status = table_scan_next(scan, &batch, error);
-    for (; status == STEP_STATUS_OK; status = table_scan_next(scan, &batch, error))
-        if (!sql_groups_take(groups, batch, column_count)) {
-            status = no_memory(error);
-            break;
-        }
-    if (status == STEP_STATUS_END)
-        status = order_groups(groups) ? STEP_STATUS_OK : no_memory(error);
+    groups->store = group_store_create(column_count, sql_groups_memory());
+    enum step_status status =
+        groups->store != NULL ? read_all(groups, scan, error) : no_memory(error);
     if (status != STEP_STATUS_OK) {
         sql_groups_destroy(groups);
         return status;
@@ -326,38 +239,23 @@ void sql_groups_destroy(struct sql_groups *groups)
 {
     if (groups == NULL)
         return;
-    for (size_t i = 0; i < groups->batch_count; i++) {
-        struct kept_batch *kept = &groups->batches[i];
-        free((void *) (uintptr_t) kept->batch.vectors);
-        if (kept->is_mapped && kept->memory != NULL)
-            munmap(kept->memory, kept->bytes + 1);
-        else
-            free(kept->memory);
-    }
-    if (groups->file != NULL)
-        fclose(groups->file);
-    free(groups->batches);
+    group_store_destroy(groups->store);
     free(groups->groups);
     step_index_reset(&groups->index);
-    free(groups->segments);
     free(groups->row_groups);
     free(groups->row_places);
+    free(groups->pieces);
     free(groups->order);
     free(groups);
 }
 
-bool sql_groups_next(struct sql_groups *groups, const struct table_batch **batch, size_t *from,
-                     size_t *to)
+enum step_status sql_groups_next(struct sql_groups *groups, const struct table_batch **batch,
+                                 struct step_error *error)
 {
-    while (groups->segment == NO_GROUP) {
-        if (groups->at == groups->count)
-            return false;
-        groups->segment = groups->groups[groups->order[groups->at++]].first;
+    enum step_status status = STEP_STATUS_END;
+    while (groups->at < groups->count && status == STEP_STATUS_END) {
+        status = group_store_next(groups->store, groups->order[groups->at], batch, error);
+        groups->at += status == STEP_STATUS_END;
     }
-    const struct segment *segment = &groups->segments[groups->segment];
-    *batch = &groups->batches[segment->batch].batch;
-    *from = segment->from;
-    *to = segment->to;
-    groups->segment = segment->next;
-    return true;
+    return status;
 }

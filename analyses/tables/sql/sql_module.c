@@ -258,8 +258,8 @@ static int is_at_end(sqlite3_vtab_cursor *base)
 
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 {
-    *out = sql_cursor_row_id(cursor_of(base));
-    return SQLITE_OK;
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    return answer(base, sql_cursor_row_id(cursor_of(base), out, &error), &error);
 }
 
 static const sqlite3_module module = {

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "analyses/tables/sql/sql_guard.h"
 #include "analyses/tables/sql/sql_module.h"
@@ -15,6 +14,7 @@
 #include "analyses/tables/sql/sql_traces.h"
 #include "analyses/tables/table.h"
 #include "converter/cli/error_report.h"
+#include "converter/files/spool.h"
 
 /* ---- SQLite's messages "no such table: X" and "no such column: X" ---- */
 
@@ -119,15 +119,11 @@ static enum step_status run_statements(sqlite3 *database, const struct sql_run *
 
 /* ---- the database ---- */
 
-/* What a file for sorting may come to. */
-#define SORTING_BYTES (UINT64_C(4) << 30)
-
-/* Sorting may need more than the available memory, so it uses files, unless their length is limited
- * to less than what it may need: mcp allows none, --limit-output is about what is printed. */
+/* Sorting may need more than the available memory, so it uses files, where these may be long: mcp
+ * allows none, --limit-output is about what is printed. */
 static const char *place_of_sorting(void)
 {
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < SORTING_BYTES
+    return !spool_allows(SPOOL_BYTES_USUAL)
                ? "pragma temp_store=memory"
                : "pragma temp_store=file; pragma temp.cache_size=-131072;"
                  "pragma main.cache_size=-131072; pragma threads=2";

@@ -109,6 +109,8 @@ static struct object_page *object_table_resize(struct object_table *table, struc
 {
     bool shrinks = capacity < page->capacity;
     size_t before = page_bytes(page->capacity);
+    if (table->roomy == page)
+        table->roomy = NULL;
     if (shrinks && page->capacity == PAGE_OBJECTS) {
         object_table_pack(page);
         page->capacity = capacity;
@@ -151,10 +153,35 @@ static bool keep_large(struct object_table *table, const struct live_object *obj
     return table->large != NULL && object_table_put(table->large, &size);
 }
 
-bool object_table_put(struct object_table *table, const struct live_object *object)
+/* Returns the page used last if it has all of its ids, and the object's among them; else NULL. */
+static struct object_page *page_in_use(const struct object_table *table, uint64_t object)
 {
-    if (object->object == 0)
-        return true;
+    struct object_page *page = table->last;
+    return page != NULL && page->number == object >> PAGE_BITS && page->capacity == PAGE_OBJECTS
+               ? page
+               : NULL;
+}
+
+/* Adds an object in the usual case, the one after the last.  Returns false, and does nothing, if it
+ * is not that. */
+static bool put_beside(struct object_table *table, const struct live_object *object)
+{
+    struct object_page *page = page_in_use(table, object->object);
+    unsigned bit = bit_of(object->object);
+    if (page == NULL || is_present(page, bit) || object->size >= UINT32_MAX)
+        return false;
+    page->present |= UINT64_C(1) << bit;
+    page->count++;
+    table->count++;
+    page->objects[bit] =
+        (struct page_object){object->value, (uint32_t) object->size, object->class_id};
+    return true;
+}
+
+/* Not inlined, so that the usual case stays short. */
+static __attribute__((noinline)) bool put_anywhere(struct object_table *table,
+                                                   const struct live_object *object)
+{
     unsigned bit = bit_of(object->object);
     struct object_page *page = find_page(table, object->object);
     struct live_object large;
@@ -173,6 +200,11 @@ bool object_table_put(struct object_table *table, const struct live_object *obje
     page->objects[object_table_place_of(page, bit)] = (struct page_object){
         object->value, is_large ? UINT32_MAX : (uint32_t) object->size, object->class_id};
     return true;
+}
+
+bool object_table_put(struct object_table *table, const struct live_object *object)
+{
+    return object->object == 0 || put_beside(table, object) || put_anywhere(table, object);
 }
 
 bool object_table_has(const struct object_table *table, uint64_t object)
@@ -200,14 +232,33 @@ bool object_table_find(const struct object_table *table, uint64_t object, struct
     return true;
 }
 
+/* Takes room that is not needed from the page that lost objects last.  Not at once: an object's
+ * neighbours mostly die with it, and the whole page goes. */
+static void shrink_roomy(struct object_table *table)
+{
+    struct object_page *page = table->roomy;
+    uint32_t wanted = page->capacity;
+    while (wanted > 1 && page->count <= wanted / GROWTH / 4 * 3)
+        wanted /= GROWTH;
+    table->roomy = NULL;
+    if (wanted == page->capacity)
+        return;
+    bool is_last = table->last == page;
+    page = object_table_resize(table, page, wanted);
+    if (is_last)
+        table->last = page;
+}
+
 /* Removes an object of a page, and the page with the last one. */
 static void remove_object(struct object_table *table, struct object_page *page, unsigned bit)
 {
+    if (table->roomy != NULL && table->roomy != page)
+        shrink_roomy(table);
     table->count--;
-    table->last = NULL;
     if (page->count == 1) {
         step_page_map_remove(&table->pages, page->number);
         table->bytes -= page_bytes(page->capacity);
+        table->last = table->roomy = NULL;
         free(page);
         return;
     }
@@ -218,13 +269,28 @@ static void remove_object(struct object_table *table, struct object_page *page, 
     }
     page->count--;
     page->present &= ~(UINT64_C(1) << bit);
-    uint32_t smaller = page->capacity / GROWTH;
-    if (page->capacity > 1 && page->count <= smaller / 4 * 3)
-        page = object_table_resize(table, page, smaller);
-    table->last = page;
+    table->last = table->roomy = page;
 }
 
-bool object_table_take(struct object_table *table, uint64_t object, struct live_object *out)
+/* Removes an object in the usual case, a neighbour of the last.  Returns false, and does nothing,
+ * if it is not that. */
+static bool take_beside(struct object_table *table, uint64_t object, struct live_object *out)
+{
+    struct object_page *page = page_in_use(table, object);
+    unsigned bit = bit_of(object);
+    if (page == NULL || page != table->roomy || !is_present(page, bit) || page->count == 1 ||
+        page->objects[bit].size == UINT32_MAX)
+        return false;
+    const struct page_object *taken = &page->objects[bit];
+    *out = (struct live_object){object, taken->value, taken->size, taken->class_id};
+    page->present &= ~(UINT64_C(1) << bit);
+    page->count--;
+    table->count--;
+    return true;
+}
+
+static __attribute__((noinline)) bool take_anywhere(struct object_table *table, uint64_t object,
+                                                    struct live_object *out)
 {
     struct object_page *page = find_page(table, object);
     unsigned bit = bit_of(object);
@@ -236,6 +302,11 @@ bool object_table_take(struct object_table *table, uint64_t object, struct live_
         object_table_take(table->large, object, &large);
     remove_object(table, page, bit);
     return true;
+}
+
+bool object_table_take(struct object_table *table, uint64_t object, struct live_object *out)
+{
+    return take_beside(table, object, out) || take_anywhere(table, object, out);
 }
 
 bool object_table_next(const struct object_table *table, struct object_cursor *cursor,

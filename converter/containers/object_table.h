@@ -26,7 +26,8 @@ struct object_page;
 /* Zero-initialise for an empty table. */
 struct object_table {
     struct step_page_map pages;
-    struct object_page *last; /* the page used last; NULL: none */
+    struct object_page *last;  /* the page used last; NULL: none */
+    struct object_page *roomy; /* a page that may have too much room; NULL: none */
     size_t count;
     size_t bytes;               /* of the pages */
     struct object_table *large; /* sizes that need more than 32 bits; NULL: none */

@@ -153,6 +153,17 @@ static void test_memory_follows_what_lives(void)
     }
     CU_ASSERT(most < 32 << 10);
     object_table_reset(&table);
+    /* a page keeps its room while its objects die in turn, and no longer */
+    for (uint64_t i = 64; i < 3 * 64; i++)
+        object_table_put(&table, &(struct live_object){i, i, 16, 1});
+    size_t whole = table.bytes;
+    for (uint64_t i = 64; i < 124; i++)
+        CU_ASSERT(object_table_take(&table, i, &out) && out.value == i);
+    CU_ASSERT_EQUAL(table.bytes, whole);
+    CU_ASSERT(object_table_take(&table, 128, &out));
+    CU_ASSERT(table.bytes < whole - 40 * sizeof(uint64_t[2]));
+    CU_ASSERT(object_table_find(&table, 125, &out) && out.value == 125);
+    object_table_reset(&table);
 }
 
 /* Each object is met once, also if some are removed when they are met. */

@@ -120,12 +120,22 @@ static struct queue *records_pop(struct step_records *records)
     return top;
 }
 
-/* Restores the heap after its first queue changed, and removes that if it is empty. */
+/* The second and third of the heap are the children of the first: no other queue can be earlier
+ * than both.  So most records are recognised as alone in their tick by two comparisons. */
+static bool first_is_alone(const struct step_records *records)
+{
+    uint64_t time = records->order[0]->front.time;
+    return (records->order_count < 2 || records->order[1]->front.time > time) &&
+           (records->order_count < 3 || records->order[2]->front.time > time);
+}
+
+/* Restores the heap after its first queue changed, and removes that if it is empty.  Mostly the
+ * same stream has the next record, too. */
 static void settle_first(struct step_records *records)
 {
     if (records->order[0]->block_count == 0)
         records_pop(records);
-    else if (records->order_count > 1)
+    else if (!first_is_alone(records))
         records_sift_down(records, 0);
 }
 
@@ -359,15 +369,6 @@ static enum step_status load_first(struct step_records *records, struct step_err
         settle_first(records);
     }
     return STEP_STATUS_OK;
-}
-
-/* The second and third of the heap are the children of the first: no other queue can be earlier
- * than both.  So most records are recognised as alone in their tick by two comparisons. */
-static bool first_is_alone(const struct step_records *records)
-{
-    uint64_t time = records->order[0]->front.time;
-    return (records->order_count < 2 || records->order[1]->front.time > time) &&
-           (records->order_count < 3 || records->order[2]->front.time > time);
 }
 
 /* Moves all queues with a front at the heap's first tick to `tied`. Blocks that begin at that tick

@@ -46,6 +46,7 @@ enum option_named {
 
 enum option_end { END_AS_IT_IS, END_COLLECTED };
 enum option_method { METHOD_EVENTS, METHOD_COUNT };
+enum option_probes { PROBES_RESTORED, PROBES_KEPT };
 /* AUTO: if the JVM has loaded many classes. */
 enum option_gentle { GENTLE_AUTO, GENTLE_YES, GENTLE_NO };
 
@@ -78,6 +79,7 @@ struct options {
     uint32_t command; /* for attach; COMMAND_START when none was named */
     bool existing;
     uint32_t gentle; /* enum option_gentle */
+    uint32_t probes; /* enum option_probes: of the classes, when the trace has ended */
     bool layout;     /* fields of classes and lengths of arrays, see agent/records/layouts.h */
     bool required;   /* the program must not run untraced */
     bool overwrite;

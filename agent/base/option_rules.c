@@ -35,7 +35,8 @@ enum fact {
     CHECK = 1 << 25,
     STACK = 1 << 26,
     INDEXES = 1 << 27,
-    LAYOUT = 1 << 28
+    LAYOUT = 1 << 28,
+    PROBES = 1 << 29 /* they stay */
 };
 
 #define SAMPLED_RESOLUTION_MOST_NS 1000000u
@@ -79,6 +80,7 @@ static uint32_t facts_of(const struct options *options)
         {options->stack != 0, STACK},
         {options->indexes, INDEXES},
         {options->layout, LAYOUT},
+        {options->probes == PROBES_KEPT, PROBES},
     };
     uint32_t all = 0;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
@@ -126,6 +128,10 @@ static const struct rule {
      "use"},
     {SAMPLED, 0, EXISTING | SNAPSHOTS,
      "options existing, snapshot: engine=sampled has samples of new objects only"},
+    {PROBES, BYTECODE | ALLOC, METHOD | REFERENCE | TRIGGERS | WINDOW,
+     "option probes: keep needs engine=bytecode and alloc events, without methods, references, "
+     "start, "
+     "stop, window"},
     {LAYOUT, ALLOCS, SAMPLED, "option layout: it needs alloc events, of all objects"},
     /* Probes shift the indexes of a method's own code. */
     {INDEXES, JVMTI | STACK, 0, "option places: bytecode needs engine=jvmti and stack=N"},

@@ -29,6 +29,8 @@ static const struct option_word place_words[] = {{"line", 0}, {"bytecode", 1}};
 static const struct option_word switch_words[] = {{"yes", 1}, {"no", 0}};
 static const struct option_word gentle_words[] = {
     {"auto", GENTLE_AUTO}, {"yes", GENTLE_YES}, {"no", GENTLE_NO}};
+static const struct option_word probes_words[] = {{"restore", PROBES_RESTORED},
+                                                  {"keep", PROBES_KEPT}};
 static const struct option_word method_words[] = {{"events", METHOD_EVENTS},
                                                   {"count", METHOD_COUNT}};
 static const struct option_word end_words[] = {{"none", END_AS_IT_IS}, {"collect", END_COLLECTED}};
@@ -249,6 +251,9 @@ const struct option option_table[] = {
     {"gentle", "auto|yes|no", "auto",
      "in a running JVM: change loaded classes in slices, with pauses between", false,
      WORD(gentle, gentle_words)},
+    {"probes", "restore|keep", "restore",
+     "keep: classes keep their probes after the trace, and the next one begins in milliseconds",
+     false, WORD(probes, probes_words)},
     {"layout", "yes|no", "no",
      "record fields of classes and lengths of arrays, for `steptrace layout`", false,
      SWITCH(layout)},

@@ -10,6 +10,7 @@
 #include "agent/base/java_versions.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
+#include "agent/bytecode/not_probed.h"
 #include "agent/bytecode/phase_methods.h"
 #include "agent/hotspot/archived_classes.h"
 #include "agent/records/classes.h"
@@ -63,16 +64,29 @@ static void end_use(void)
     atomic_fetch_sub(&hook.users, 1);
 }
 
-/* The wait is bounded, as a debugger may have suspended a thread in the middle of a class. Such a
- * session is abandoned, that is, never freed. */
-void class_hook_off(void)
+/* The wait is bounded, as a debugger may have suspended a thread in the middle of a class. */
+static bool users_leave(uint64_t limit_ns)
 {
-    atomic_store(&hook.on, false);
-    uint64_t from = clock_monotonic_ns(), limit_ns = tracer.dying ? SECOND_NS : PATIENCE_NS;
+    uint64_t from = clock_monotonic_ns();
     while (atomic_load(&hook.users) != 0 && clock_monotonic_ns() - from < limit_ns)
         nanosleep(&(struct timespec){0, USERS_POLL_NS}, NULL);
-    if (atomic_load(&hook.users) != 0)
+    return atomic_load(&hook.users) == 0;
+}
+
+/* A session with a thread that does not leave is abandoned, that is, never freed. */
+bool class_hook_off(void)
+{
+    atomic_store(&hook.on, false);
+    bool have_left = users_leave(tracer.dying ? SECOND_NS : PATIENCE_NS);
+    if (!have_left && class_hook.session != NULL)
         atomic_store(&class_hook.session->abandoned, true);
+    return have_left;
+}
+
+bool class_hook_take_options(const struct options *options)
+{
+    atomic_store(&class_hook.options, options);
+    return users_leave(PATIENCE_NS);
 }
 
 static size_t class_hook_hash_name(const char *name)
@@ -80,74 +94,7 @@ static size_t class_hook_hash_name(const char *name)
     return (size_t) (text_hash(name) >> (64 - CHANGED_BITS));
 }
 
-/* ---- facts about classes without probes that are found before their session is published: a
- * gentle session changes the loaded classes before that ---- */
-
-#define HELD_BYTES ((size_t) 4 << 20)
-
-static struct {
-    pthread_mutex_t lock;
-    bool holds;
-    size_t bytes;
-    struct fact *first, **last;
-} held = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* Returns false if no facts are held, or there is no room for this one, which is freed then. */
-static bool hold_fact(struct fact *fact)
-{
-    pthread_mutex_lock(&held.lock);
-    bool is_held = held.holds && fact != NULL && held.bytes + fact->payload_bytes <= HELD_BYTES;
-    if (is_held) {
-        held.bytes += fact->payload_bytes;
-        *held.last = fact;
-        held.last = &fact->next;
-    }
-    pthread_mutex_unlock(&held.lock);
-    if (!is_held)
-        free(fact);
-    return is_held;
-}
-
-/* Records them in the session, or drops them if it is NULL. Facts are not held any more. */
-static void end_held(struct session *session)
-{
-    pthread_mutex_lock(&held.lock);
-    struct fact *fact = held.first;
-    held.first = NULL;
-    held.holds = false;
-    held.bytes = 0;
-    pthread_mutex_unlock(&held.lock);
-    while (fact != NULL) {
-        struct fact *next = fact->next;
-        fact_put(session, fact);
-        fact = next;
-    }
-}
-
-void class_hook_hold(void)
-{
-    end_held(NULL);
-    pthread_mutex_lock(&held.lock);
-    held.holds = true;
-    held.last = &held.first;
-    pthread_mutex_unlock(&held.lock);
-}
-
 /* ---- classes without probes ---- */
-
-/* Returns false if there is no session that could have the fact now or later. */
-static bool record_fact(const char *class_name, const char *method_name, const char *descriptor,
-                        const char *reason, uint64_t missing)
-{
-    struct os_thread *os;
-    struct fact *fact = fact_not_probed(class_name, method_name, descriptor, reason, missing);
-    struct session *session = class_hook.armed ? NULL : probe_enter(&os); /* else a sample */
-    if (session == NULL)
-        return hold_fact(fact);
-    fact_put(session, fact);
-    probe_leave(os);
-    return true;
-}
 
 /* The trace lists all of them, stderr only the first. */
 static void report_left_alone(const char *class_name, const char *method_name,
@@ -155,7 +102,7 @@ static void report_left_alone(const char *class_name, const char *method_name,
 {
     if (engine_proof_runs())
         engine_proof_fail(class_name, method_name, reason);
-    else if (!record_fact(class_name, method_name, descriptor, reason, missing))
+    else if (!not_probed_record(class_name, method_name, descriptor, reason, missing))
         log_message("start: %s.%s%s cannot be instrumented: %s", class_name, method_name,
                     descriptor, reason);
     else if (atomic_fetch_add(&hook.left_alone, 1) == 0)
@@ -174,7 +121,7 @@ struct class_plan {
 
 static unsigned triggers_of(const char *class_name, const char *method_name)
 {
-    const struct options *options = &class_hook.session->options;
+    const struct options *options = class_hook.options;
     unsigned triggers = 0;
     if (options_names_method(options, &options->stop_at, class_name, method_name))
         triggers |= TRIGGER_STOP;
@@ -188,16 +135,15 @@ static unsigned triggers_of(const char *class_name, const char *method_name)
 static bool takes_loader(JNIEnv *jni, jobject loader)
 {
     return class_hook.method && !class_hook.armed &&
-           (class_hook.session->options.include.count != 0 || class_is_of_application(jni, loader));
+           (class_hook.options->include.count != 0 || class_is_of_application(jni, loader));
 }
 
 static struct class_plan plan_class(JNIEnv *jni, jobject loader, const char *name)
 {
-    return (struct class_plan){.traced = options_trace_class(&class_hook.session->options, name) &&
-                                         takes_loader(jni, loader),
-                               .watched = triggers_of(name, NULL) != 0,
-                               .phased = !class_hook.armed &&
-                                         phase_methods_in(&class_hook.session->options, name)};
+    return (struct class_plan){
+        .traced = options_trace_class(class_hook.options, name) && takes_loader(jni, loader),
+        .watched = triggers_of(name, NULL) != 0,
+        .phased = !class_hook.armed && phase_methods_in(class_hook.options, name)};
 }
 
 static uint32_t new_number(const struct class_plan *plan, const char *class_name,
@@ -220,8 +166,7 @@ static uint32_t number_method(void *context, const char *class_name, const char 
     const struct class_plan *plan = context;
     unsigned triggers = plan->watched ? triggers_of(class_name, method_name) : 0;
     (void) access_flags;
-    if (triggers == 0 &&
-        !(plan->traced && options_trace_class(&class_hook.session->options, class_name)))
+    if (triggers == 0 && !(plan->traced && options_trace_class(class_hook.options, class_name)))
         return 0;
     uint32_t number = new_number(plan, class_name, method_name, descriptor);
     if (number == 0)
@@ -301,9 +246,9 @@ static bool rewrite_all(const struct class_plan *plan, const struct rewrite_requ
     bool changed = rewrite(request, name, out, out_bytes);
     if (!plan->phased)
         return changed;
-    uint8_t *phased = phase_methods_rewrite(&class_hook.session->options, name,
-                                            changed ? *out : request->class_file,
-                                            changed ? *out_bytes : request->size_bytes, &length);
+    uint8_t *phased =
+        phase_methods_rewrite(class_hook.options, name, changed ? *out : request->class_file,
+                              changed ? *out_bytes : request->size_bytes, &length);
     if (phased == NULL)
         return changed;
     free(*out);
@@ -393,7 +338,7 @@ static uint8_t *rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes
                                size_t *new_length)
 {
     struct class_plan plan = {.traced = takes_loader(jni, loader),
-                              .watched = class_hook.session->options.stop_at.count != 0};
+                              .watched = class_hook.options->stop_at.count != 0};
     struct rewrite_request request = request_of(bytes, length, &plan);
     uint8_t *out = NULL;
     request.alloc &= loader != NULL;
@@ -420,6 +365,14 @@ static bool may_be_changed(JNIEnv *jni, jobject loader, const char *name)
     return atomic_load(&hook.changed[class_hook_hash_name(name)]) != 0;
 }
 
+static const struct options *last_options; /* while probes of phases change */
+
+static bool is_phased(JNIEnv *jni, jobject loader, const char *name)
+{
+    (void) jni, (void) loader;
+    return phase_methods_in(last_options, name) || phase_methods_in(class_hook.options, name);
+}
+
 static bool is_watched(JNIEnv *jni, jobject loader, const char *name)
 {
     (void) jni, (void) loader;
@@ -438,7 +391,7 @@ static bool class_hook_is_wanted(JNIEnv *jni, jobject loader, const char *name)
  * agents cannot change (JDK-8302779); its code creates no objects except for errors. */
 static uint64_t missing_of(const char *name, jvmtiError code)
 {
-    const struct options *options = &class_hook.session->options;
+    const struct options *options = class_hook.options;
     bool kept = code == JVMTI_ERROR_UNMODIFIABLE_CLASS;
     bool traced = class_hook.method &&
                   (!kept || (options->include.count != 0 && options_trace_class(options, name)));
@@ -463,11 +416,20 @@ static void report_refused(jclass class, jvmtiError code)
     const char *reason = error != NULL ? error : "refused";
     uint64_t missing = name != NULL ? missing_of(name, code) : 0;
     if (missing != 0 && code == JVMTI_ERROR_UNMODIFIABLE_CLASS)
-        record_fact(name, "", "", reason, missing);
+        not_probed_record(name, "", "", reason, missing);
     else if (missing != 0)
         report_left_alone(name, "", "", reason, missing);
     jvm_free(signature);
     jvm_free(error);
+}
+
+void class_hook_change_phases(JNIEnv *jni, const struct options *last)
+{
+    not_probed_again(true);
+    last_options = last;
+    retransform_loaded(jni, is_phased, report_refused, false);
+    last_options = NULL;
+    not_probed_again(false);
 }
 
 struct retransformed class_hook_retransform(JNIEnv *jni, enum class_choice choice, bool gentle)
@@ -478,18 +440,9 @@ struct retransformed class_hook_retransform(JNIEnv *jni, enum class_choice choic
     return retransform_loaded(jni, tests[choice], report_refused, gentle);
 }
 
-void class_hook_report_held(void)
-{
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    end_held(session);
-    if (session != NULL)
-        probe_leave(os);
-}
-
 void class_hook_forget(void)
 {
-    end_held(NULL);
+    not_probed_forget();
     memset(hook.changed, 0, sizeof hook.changed);
 }
 

@@ -13,8 +13,10 @@
 
 /* The kinds of probes that classes get. The engine sets them while the hook is off. */
 struct class_hook {
-    struct session *session; /* while the hook is on; valid until no thread rewrites a class */
-    bool armed;              /* only methods of start= get probes */
+    /* while the hook is on; valid until no thread rewrites a class */
+    const struct options *_Atomic options;
+    struct session *session;                        /* NULL between traces with probes=keep */
+    bool armed;                                     /* only methods of start= get probes */
     bool alloc, method, nameless, references, leaf; /* as in a struct rewrite_request */
     uint32_t compiled_bytes; /* size of the largest method that the JVM compiles; 0: any */
 };
@@ -22,9 +24,12 @@ extern struct class_hook class_hook;
 
 void class_hook_on(void);
 bool class_hook_is_on(void);
-/* Afterwards no thread uses the session any more. If a thread is stopped while it does, the session
- * is never freed. */
-void class_hook_off(void);
+/* Afterwards no thread uses the session and the options any more. If a thread is stopped while it
+ * does, the session is never freed; returns false then, and the options stay, too. */
+bool class_hook_off(void);
+/* Replaces the options while the hook is on, so that no class is loaded without probes. Returns
+ * false if a thread may still use the old ones. */
+bool class_hook_take_options(const struct options *options);
 
 /* Callback of JVMTI's event. */
 void JNICALL class_hook_on_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
@@ -40,10 +45,9 @@ uint8_t *class_hook_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, si
  * start= or stop=, or those that were changed. */
 enum class_choice { CLASSES_WANTED, CLASSES_WATCHED, CLASSES_CHANGED };
 struct retransformed class_hook_retransform(JNIEnv *jni, enum class_choice choice, bool gentle);
-/* From now on, what cannot get probes is held until class_hook_report_held(). */
-void class_hook_hold(void);
-/* Records in the session, which is published now, what could not get probes before. */
-void class_hook_report_held(void);
+/* Gives the classes whose methods make phases now, or did with the options of the last trace, other
+ * probes. */
+void class_hook_change_phases(JNIEnv *jni, const struct options *last);
 /* Forgets which classes were changed. */
 void class_hook_forget(void);
 /* Makes the JVM's first calls of Java code for the hook happen now. */

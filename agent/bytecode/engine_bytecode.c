@@ -5,17 +5,20 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 #include "agent/base/java_versions.h"
 #include "agent/base/jvm_classes.h"
+#include "agent/base/patience.h"
 #include "agent/base/tracer.h"
 #include "agent/bytecode/class_hook.h"
 #include "agent/bytecode/constructors.h"
 #include "agent/bytecode/java_probes.h"
 #include "agent/bytecode/method_events.h"
 #include "agent/bytecode/native_methods.h"
+#include "agent/bytecode/not_probed.h"
 #include "agent/bytecode/plain_calls.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/bytecode/vm_objects.h"
@@ -180,21 +183,108 @@ static void notify_classes(bool on)
     engine_notify(on || is_wanted, JVMTI_EVENT_CLASS_LOAD);
 }
 
+/* ---- probes=keep ----
+ *
+ * To give all classes probes and to restore them takes a second, much longer than many a trace that
+ * a program makes of a part of itself. Between two such traces the probes stay, and do nothing, as
+ * no session is there; the hook stays on, so that new classes get theirs. The hook cannot have the
+ * options of a session, which is freed: it has a copy. The next trace differs in its phases alone
+ * (the rules of options exclude the rest), or else the probes are taken away before it begins. What
+ * the last trace said of classes without probes is true of the next one, too, and is repeated. */
+
+static struct options *kept; /* NULL: no probes are kept, nor will be */
+
 /* A dying JVM keeps its classes as they are. */
 static void remove_probes(JNIEnv *jni, bool gentle)
 {
-    class_hook_off();
+    bool unused = class_hook_off();
     if (!tracer.dying)
         class_hook_retransform(jni, CLASSES_CHANGED, gentle);
+    if (unused)
+        free(kept);
+    kept = NULL;
+}
+
+static bool probes_serve(const struct options *options)
+{
+    return options->engine == ENGINE_BYTECODE &&
+           (options->events & (TRACED_ALLOC | TRACED_METHOD | TRACED_REFERENCE)) == TRACED_ALLOC &&
+           options->start_at.count + options->stop_at.count == 0;
+}
+
+void engine_bytecode_settle(JNIEnv *jni, const struct session *session)
+{
+    if (kept == NULL || probes_serve(&session->options))
+        return;
+    remove_probes(jni, false);
+    notify_classes(false);
+    class_hook_forget();
+}
+
+static bool have_same(const struct options *left, const struct glob_list *of_left,
+                      const struct options *right, const struct glob_list *of_right)
+{
+    char texts[2][2 * OPTION_TEXT] = {"", ""};
+    options_list_methods(left, of_left, texts[0], sizeof texts[0]);
+    options_list_methods(right, of_right, texts[1], sizeof texts[1]);
+    return strcmp(texts[0], texts[1]) == 0;
+}
+
+static bool have_same_phases(const struct options *left, const struct options *right)
+{
+    return left->phases == right->phases && left->phases_known == right->phases_known &&
+           have_same(left, &left->phase_at, right, &right->phase_at) &&
+           have_same(left, &left->program_phase_at, right, &right->program_phase_at);
+}
+
+static struct options *options_copied(const struct options *options)
+{
+    struct options *copy = malloc(sizeof *copy);
+    if (copy != NULL)
+        *copy = *options;
+    return copy;
+}
+
+/* The classes have probes already. */
+static void take_over(JNIEnv *jni, struct session *session)
+{
+    class_hook.session = session;
+    if (have_same_phases(kept, &session->options))
+        return;
+    struct options *last = kept, *copy = options_copied(&session->options);
+    if (copy == NULL) {
+        session_give_up(session, "out of memory");
+        return;
+    }
+    kept = copy;
+    bool unused = class_hook_take_options(copy);
+    class_hook_change_phases(jni, last);
+    if (unused)
+        free(last);
+}
+
+/* Returns true if the classes keep their probes when the session ends. */
+static bool stay(const struct session *session)
+{
+    return kept != NULL && session->options.probes == PROBES_KEPT;
+}
+
+static void rest(void)
+{
+    class_hook.session = NULL;
+    not_probed_rest();
+    engine_notify(false, JVMTI_EVENT_CLASS_LOAD);
 }
 
 static bool arm(JNIEnv *jni, struct session *session, bool on)
 {
     if (on && !java_probes_link(jni, &session->options))
         return false;
+    engine_bytecode_settle(jni, session);
     if (!on)
         class_hook_off();
     class_hook.session = session;
+    atomic_store(&class_hook.options, &session->options);
     class_hook.alloc = class_hook.method = class_hook.references = class_hook.leaf = false;
     class_hook.armed = on;
     watched_methods_forget();
@@ -237,6 +327,7 @@ static void prepare_for(struct session *session)
     uint32_t events = session->options.events;
     class_hook.armed = false;
     class_hook.session = session;
+    atomic_store(&class_hook.options, &session->options);
     class_hook.alloc = (events & TRACED_ALLOC) != 0;
     class_hook.method = (events & TRACED_METHOD) != 0;
     class_hook.references = (events & TRACED_REFERENCE) != 0;
@@ -277,18 +368,31 @@ static bool prepare_hook(JNIEnv *jni, struct session *session)
 {
     if (!java_probes_link(jni, &session->options))
         return false;
+    if (kept != NULL) {
+        take_over(jni, session);
+        return true;
+    }
     watched_methods_forget();
     archived_classes_read();
     hidden_classes_intercept(jni);
     prepare_for(session);
     class_hook.compiled_bytes = huge_methods_begin();
+    if (session->options.probes == PROBES_KEPT)
+        kept = options_copied(&session->options); /* no memory: as without the option */
+    if (kept != NULL)
+        atomic_store(&class_hook.options, kept);
+    if (kept != NULL || session->gentle)
+        not_probed_hold(kept != NULL);
     return true;
 }
 
 static struct retransformed add_probes(JNIEnv *jni, bool gentle)
 {
+    bool have_probes = class_hook_is_on();
     class_hook_on();
     notify_classes(true);
+    if (have_probes)
+        return (struct retransformed){0};
     class_hook_meet(jni);
     return class_hook_retransform(jni, CLASSES_WANTED, gentle);
 }
@@ -300,7 +404,6 @@ static bool instrument(JNIEnv *jni, struct session *session, uint32_t *classes, 
         return true;
     if (!prepare_hook(jni, session))
         return false;
-    class_hook_hold();
     struct retransformed changed = add_probes(jni, true);
     *classes = changed.classes;
     *slices = changed.slices;
@@ -324,10 +427,10 @@ static void bytecode_start(JNIEnv *jni, struct session *session)
         engine_notify(true, JVMTI_EVENT_CLASS_PREPARE);
     if (class_hook.method && native_methods_possible())
         engine_notify(true, JVMTI_EVENT_NATIVE_METHOD_BIND);
-    if (session->gentle)
-        class_hook_report_held();
-    else
+    if (!session->gentle)
         add_probes(jni, false);
+    if (session->gentle || kept != NULL)
+        not_probed_report();
 }
 
 /* Of engine=jvmti: the class hook adds the probes of phases, and no others. */
@@ -361,9 +464,10 @@ void engine_bytecode_initialize(void)
  * off, but before those of collections (`ends_first`): it still needs the date of the last
  * collection and holds. The probes stay in the classes until restore(); the session is gone by
  * then. */
-static void bytecode_stop(JNIEnv *jni)
+static void bytecode_stop(JNIEnv *jni, const struct session *session)
 {
-    class_hook_off();
+    if (!stay(session))
+        class_hook_off();
     leaf_calls_end();
     if (class_hook.method)
         engine_notify(false, JVMTI_EVENT_NATIVE_METHOD_BIND);
@@ -380,6 +484,10 @@ static void restore(JNIEnv *jni, struct session *session)
 {
     if (!needs_probes(session))
         return;
+    if (stay(session)) {
+        rest();
+        return;
+    }
     remove_probes(jni, session->gentle);
     notify_classes(false);
     class_hook_forget();
@@ -393,7 +501,7 @@ static void bytecode_enable(struct session *session, bool on)
     if (on)
         bytecode_start(jni, session);
     else
-        bytecode_stop(jni);
+        bytecode_stop(jni, session);
 }
 
 /* `methods_on` stops the native probes of methods until the start snapshot is done, `quick_methods`

@@ -194,10 +194,22 @@ struct fact *fact_not_probed(const char *class_name, const char *method_name,
     return fact;
 }
 
+/* Its head is written when it is recorded. */
+bool fact_equals(const struct fact *fact, const struct fact *other)
+{
+    return fact->payload_bytes == other->payload_bytes &&
+           memcmp(fact->words + HEAD_WORDS, other->words + HEAD_WORDS, fact->payload_bytes) == 0;
+}
+
+void fact_record(struct session *session, struct fact *fact)
+{
+    global_stream_put_fact(session, STEP_LIVE_NOT_PROBED, fact->words, fact->payload_bytes);
+}
+
 void fact_put(struct session *session, struct fact *fact)
 {
     if (session != NULL && fact != NULL)
-        global_stream_put_fact(session, STEP_LIVE_NOT_PROBED, fact->words, fact->payload_bytes);
+        fact_record(session, fact);
     free(fact);
 }
 

@@ -58,6 +58,8 @@ struct fact {
 /* Texts are modified UTF-8. Returns NULL if out of memory, or if they are too long. */
 struct fact *fact_not_probed(const char *class_name, const char *method_name,
                              const char *descriptor, const char *reason, uint64_t missing);
+bool fact_equals(const struct fact *fact, const struct fact *other);
+void fact_record(struct session *session, struct fact *fact);
 /* Records the fact, unless the session is NULL, and frees it. NULL is no fact. */
 void fact_put(struct session *session, struct fact *fact);
 

@@ -9,6 +9,7 @@
 #include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/base/tracer.h"
+#include "agent/bytecode/engine_bytecode.h"
 #include "agent/deaths/reaper.h"
 #include "agent/deaths/recycle.h"
 #include "agent/events/engine.h"
@@ -167,7 +168,10 @@ bool session_begin(struct session *session, JNIEnv *jni)
     event_set_free_gap(session);
     slots_prove(jni);
     char gentle[ENGINE_GENTLE_TEXT];
-    if (!engine_choice_settle(session, jni) || !engine_instrument(session, jni, gentle))
+    if (!engine_choice_settle(session, jni))
+        return session_fail(session);
+    engine_bytecode_settle(jni, session);
+    if (!engine_instrument(session, jni, gentle))
         return session_fail(session);
     internals_publish(session->map->header->internals);
     hash_state_report();

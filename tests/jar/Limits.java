@@ -15,6 +15,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import steptrace.Allocations;
 import steptrace.junit.MaxAllocated;
 import steptrace.junit.MaxLive;
 import steptrace.junit.NoAllocation;
@@ -49,9 +50,9 @@ class Limits {
             throw new AssertionError(sum);
     }
 
-    // limits.Limits.failsWithOne allocates 1 objects, 24 bytes; at most 0 objects and 0 bytes pass
-    //   1 objects, 24 bytes: limits.Limits$Thing
-    //       at limits.Limits.failsWithOne(Limits.java:58)
+    // limits.Limits.failsWithOne allocates 1 object, 24 bytes; at most 0 objects and 0 bytes pass
+    //   1 object, 24 bytes: limits.Limits$Thing
+    //       at limits.Limits.failsWithOne(Limits.java:59)
     @Test
     @NoAllocation
     void failsWithOne() {
@@ -67,9 +68,9 @@ class Limits {
 
     // allocates 11 objects, 352 bytes; at most 10 objects pass
     //   10 objects, 240 bytes: limits.Limits$Thing
-    //       at limits.Limits.make(Limits.java:39)
-    //       at limits.Limits.failsWithOneObjectMore(Limits.java:76)
-    //   1 objects, 112 bytes: [B
+    //       at limits.Limits.make(Limits.java:40)
+    //       at limits.Limits.failsWithOneObjectMore(Limits.java:77)
+    //   1 object, 112 bytes: byte[]
     @Test
     @MaxAllocated(objects = 10)
     void failsWithOneObjectMore() {
@@ -122,7 +123,7 @@ class Limits {
             kept.set(i, new Thing());
     }
 
-    // leaves 1 objects, 1016 bytes; at most 0 objects pass
+    // leaves 1 object, 1016 bytes; at most 0 objects pass
     @Test
     @MaxLive(objects = 0)
     void failsWithAFieldOfItsOwn() {
@@ -151,8 +152,8 @@ class Limits {
             throw new AssertionError();
     }
 
-    // allocates 1 objects, 16 bytes
-    //   1 objects, 16 bytes: java.lang.Integer
+    // allocates 1 object, 16 bytes
+    //   1 object, 16 bytes: java.lang.Integer
     @Test
     @NoAllocation
     void failsWithABox() throws Exception {
@@ -233,6 +234,23 @@ class Limits {
                 if (Files.exists(place.resolve("libtracer.so")))
                     throw new AssertionError(place + " was left when the library was loaded");
         }
+    }
+
+    @Test
+    void passesMeasuredByItself() throws Exception {
+        Allocations made = Allocations.measure(() -> make(3));
+        Allocations left = Allocations.measureLive(() -> kept.set(9, new Object[]{new Thing(), new Thing()}));
+        String text = left.toString();
+        if (made.objects() != 3 || made.bytes() != 72 || left.objects() != 3
+                || !text.contains("1 object, 24 bytes: java.lang.Object[]\n      at limits.Limits."))
+            throw new AssertionError(made + "\n" + left);
+    }
+
+    // a measurement within a measurement
+    @Test
+    @NoAllocation
+    void failsWithAMeasurementInIt() throws Exception {
+        Allocations.measure(() -> make(3));
     }
 
     @Test

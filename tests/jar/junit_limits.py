@@ -54,6 +54,8 @@ def faults_of(tests, results):
         if name not in tests or (message is not None) != name.startswith("fails"):
             yield f"{name}: {message or 'passed'}"
         else:
+            if "at org.junit" in (message or ""):
+                yield f"{name}: frames of JUnit's in\n{message}"
             yield from (f"{name}: no {line!r} in\n{message}" for line in tests[name] if line not in message)
 
 

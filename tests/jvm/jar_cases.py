@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """steptrace.jar: -javaagent loads the agent that lies in it, and what it does where it cannot."""
+import json
 import os
 import pathlib
 import re
@@ -7,6 +8,7 @@ import shutil
 import subprocess
 import zipfile
 
+import engine_cases
 import phase_cases
 from session import Failure, Skip, answer, expect_line, finish, shown
 
@@ -152,4 +154,42 @@ def jar(session):
     faults(session)
 
 
-TABLE = {function.__name__: function for function in (jar,)}
+def allocated(session, name, phase, of_class):
+    """The objects of a class that were allocated in a phase, or in the whole trace; -1: there is no such phase."""
+    words = ["heap", f"{name}.step", "--at", "end", "--allocated", "--by", "class", "--csv", "--top", "0"]
+    result = session.run([session.steptrace, *words, *(["--phase", phase] if phase != "-" else [])])
+    if b"no phase matches" in result.stderr:
+        return -1
+    require(result.returncode == 0, f"{words}: {shown(result.stderr)}")
+    rows = [line.split(",") for line in result.stdout.decode().splitlines()]
+    return sum(int(row[0]) for row in rows
+               if row[2].strip('"').partition(" (loader")[0] == of_class.replace(".", "/"))
+
+
+def kept_probes(session):
+    """Traces of one JVM, most of which leave the probes for the next one: each has what the program says, and no less."""
+    if not session.jar:
+        raise Skip("there is no steptrace.jar")
+    pathlib.Path(session.path("Huge.class")).write_bytes(engine_cases.huge_class())
+    command_line = session.java("KeptProbes")
+    at = command_line.index("-cp") + 1
+    command_line[at] = f"{session.jar}:{command_line[at]}:{session.directory}"
+    if session.version() >= 24:
+        command_line.insert(1, "--enable-native-access=ALL-UNNAMED")
+    result = session.run(command_line)
+    require(result.returncode == 0, shown(result.stdout) + shown(result.stderr))
+    expected = [line.split() for line in result.stdout.decode().splitlines()]
+    require(len(expected) == 12, f"it said {expected}")
+    for name, phase, of_class, objects in expected:
+        session.step("check", f"{name}.step")
+        found = allocated(session, name, phase, of_class)
+        require(found == int(objects), f"{name}: {found} objects of {of_class} in {phase}, not {objects}")
+    session.step("check", "sampled.step")
+    session.step("check", "jvmti.step")
+    for name in ("loaded", "again", "after", "kept", "last"):  # a class without probes is in each trace's list
+        told = json.loads(session.step("info", "--json", f"{name}.step"))["not_probed"]
+        found = [(row["class"], row["method"]) for row in told]
+        require(found == [("Huge", "arrays")], f"{name} tells of {told}")
+
+
+TABLE = {function.__name__: function for function in (jar, kept_probes)}

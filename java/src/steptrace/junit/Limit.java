@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 import org.junit.platform.commons.support.AnnotationSupport;
+import steptrace.limits.Sites;
 
 /** What an annotation says, whichever it is. */
 record Limit(boolean ofLive, long bytes, long objects, String site, int warmups, boolean allThreads) {
@@ -36,7 +37,7 @@ record Limit(boolean ofLive, long bytes, long objects, String site, int warmups,
     String text() {
         List<String> parts = new ArrayList<>();
         if (objects != Long.MAX_VALUE)
-            parts.add(objects + " objects");
+            parts.add(objects + (objects == 1 ? " object" : " objects"));
         if (bytes != Long.MAX_VALUE)
             parts.add(bytes + " bytes");
         return "at most " + String.join(" and ", parts) + (site.isEmpty() ? "" : " in " + site);

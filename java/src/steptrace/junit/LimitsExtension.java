@@ -6,16 +6,14 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
+import steptrace.limits.Recording;
+import steptrace.limits.Sites;
 
 /** Records a trace of each test that has a limit, and fails the test if the trace exceeds it. */
 public final class LimitsExtension implements InvocationInterceptor {
-    /** A JVM records one trace at a time: tests with limits run one after the other. */
-    private static final ReentrantLock ONE_AT_A_TIME = new ReentrantLock();
-
     /** JUnit makes it, for the annotations of this package. */
     public LimitsExtension() {
     }
@@ -39,13 +37,8 @@ public final class LimitsExtension implements InvocationInterceptor {
             invocation.proceed();
             return;
         }
-        ONE_AT_A_TIME.lock();
-        try {
-            warmUp(call, limits);
-            measure(invocation, call.getExecutable(), limits);
-        } finally {
-            ONE_AT_A_TIME.unlock();
-        }
+        warmUp(call, limits);
+        measure(invocation, call.getExecutable(), context.getRequiredTestClass(), limits);
     }
 
     private static void warmUp(ReflectiveInvocationContext<Method> call, List<Limit> limits) throws Throwable {
@@ -62,24 +55,26 @@ public final class LimitsExtension implements InvocationInterceptor {
     }
 
     /** A test that fails by itself is not judged. */
-    private static void measure(Invocation<Void> invocation, Method method, List<Limit> limits) throws Throwable {
-        try (Recording recording = new Recording(method, limits.stream().anyMatch(Limit::allThreads))) {
+    private static void measure(Invocation<Void> invocation, Method method, Class<?> test, List<Limit> limits)
+            throws Throwable {
+        String name = method.getDeclaringClass().getName() + "." + method.getName();
+        try (Recording recording = new Recording(name, Phases.with(method, test), Phases.pattern(method))) {
             invocation.proceed();
             if (limits.stream().anyMatch(Limit::ofLive))
                 Recording.collect();
             recording.end();
-            judge(recording, limits);
+            judge(recording, name, limits);
         }
     }
 
-    private static void judge(Recording recording, List<Limit> limits) throws IOException {
+    private static void judge(Recording recording, String name, List<Limit> limits) throws IOException {
         List<String> faults = new ArrayList<>();
         for (Limit limit : limits) {
-            Sites sites = recording.sites(limit);
+            Sites sites = recording.sites(limit.ofLive(), limit.site());
             if (!limit.allows(sites))
-                faults.add(recording.test() + (limit.ofLive() ? " leaves " : " allocates ") + sites.objects()
-                        + " objects, " + sites.bytes() + " bytes; " + limit.text() + " pass\n"
-                        + sites.table(recording.test()));
+                faults.add(name + (limit.ofLive() ? " leaves " : " allocates ")
+                        + Sites.amount(sites.objects(), sites.bytes()) + "; " + limit.text() + " pass\n"
+                        + sites.table(name));
         }
         if (!faults.isEmpty())
             throw new AssertionError(String.join("\n", faults) + recording.kept());

@@ -36,6 +36,7 @@ static void test_every_key(void)
                   "memory=64m,clock=monotonic,include=a/*+b.**,exclude=c/D,"
                   "stack=16,walk=check,required=yes,finish=0ms,overwrite=yes,"
                   "mode=0640,layout=yes,places=bytecode,duration=90"));
+    CU_ASSERT_EQUAL(options.probes, PROBES_RESTORED);
     CU_ASSERT_EQUAL(options.duration_ns, UINT64_C(90000000000));
     CU_ASSERT_TRUE(options.indexes);
     CU_ASSERT_TRUE(options.layout);
@@ -203,6 +204,12 @@ static void test_faults(void)
         "places=bytecode,stack=4",
         "places=bytecode,engine=jvmti",
         "gentle=1",
+        "probes=yes",
+        "probes=keep,events=alloc+free+method",
+        "probes=keep,events=reference",
+        "probes=keep,events=alloc,engine=jvmti",
+        "probes=keep,events=alloc,start=a/B.c",
+        "probes=keep,method=count,events=alloc",
         "memory=1m",
         "gentle=yes,start=a/B.c",
         "required=perhaps",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package steptrace.junit;
+package steptrace.limits;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

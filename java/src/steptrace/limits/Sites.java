@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-package steptrace.junit;
+package steptrace.limits;
 
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** Objects by class and site: the table that {@code steptrace heap --by class+site --csv} prints. */
-final class Sites {
+public final class Sites {
     private static final String HEADER = "objects,bytes,class,site";
     private static final int ROWS = 10;
     private static final int FRAMES = 12;
+    private static final Map<String, String> PRIMITIVES = Map.of("Z", "boolean", "B", "byte", "C", "char", "S", "short",
+            "I", "int", "J", "long", "F", "float", "D", "double");
 
     private record Row(long objects, long bytes, String type, String[] frames) {
     }
@@ -26,7 +29,7 @@ final class Sites {
         Sites sites = new Sites();
         for (List<String> at : records.subList(1, records.size()))
             sites.rows.add(new Row(Long.parseLong(at.get(0)), Long.parseLong(at.get(1)),
-                    at.get(2).replace('/', '.'), at.get(3).replace('/', '.').split(";")));
+                    sourceName(at.get(2).replace('/', '.')), at.get(3).replace('/', '.').split(";")));
         return sites;
     }
 
@@ -57,25 +60,42 @@ final class Sites {
         return records;
     }
 
-    long objects() {
+    /** "1 object, 24 bytes". */
+    public static String amount(long objects, long bytes) {
+        return objects + (objects == 1 ? " object, " : " objects, ") + bytes + " bytes";
+    }
+
+    /** "byte[]" for "[B", "a.B[][]" for "[[La.B;". */
+    static String sourceName(String name) {
+        int dimensions = name.lastIndexOf('[') + 1;
+        String element = name.substring(dimensions);
+        if (dimensions == 0)
+            return name;
+        element = element.startsWith("L") && element.endsWith(";") ? element.substring(1, element.length() - 1)
+                : PRIMITIVES.getOrDefault(element, element);
+        return element + "[]".repeat(dimensions);
+    }
+
+    /** How many objects. */
+    public long objects() {
         return rows.stream().mapToLong(Row::objects).sum();
     }
 
-    long bytes() {
+    /** Their sizes together. */
+    public long bytes() {
         return rows.stream().mapToLong(Row::bytes).sum();
     }
 
     /** Class, site and lines of the largest rows; a site ends with the test's own frame. */
-    String table(String test) {
+    public String table(String test) {
         StringBuilder text = new StringBuilder();
         for (Row row : rows.subList(0, Math.min(ROWS, rows.size()))) {
-            text.append("  ").append(row.objects).append(" objects, ").append(row.bytes).append(" bytes: ");
-            text.append(row.type).append('\n');
+            text.append("  ").append(amount(row.objects, row.bytes)).append(": ").append(row.type).append('\n');
             int shown = 0;
             for (String frame : row.frames) {
                 text.append(shown == FRAMES ? "      ...\n" : shown < FRAMES ? "      at " + frame + "\n" : "");
                 shown++;
-                if (frame.startsWith(test + ":"))
+                if (frame.startsWith(test + "("))
                     break;
             }
         }

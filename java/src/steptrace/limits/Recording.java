@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package steptrace.limits;
+
+import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import steptrace.Agent;
+
+/**
+ * The trace of one measurement, in which the calls of a method are a phase. For {@link steptrace.Allocations} and for
+ * extensions of test frameworks.
+ */
+public final class Recording implements AutoCloseable {
+    private static final String DEPTH = "256";
+    private static final int COLLECTIONS = 50;
+    /** What the JVM calls once for a class or a call site: no part of what is measured. */
+    private static final List<String> ONCE = List.of("!java.lang.ClassLoader.loadClass",
+            "!java.lang.invoke.MethodHandleNatives.*");
+    /** A JVM records one trace at a time: measurements come one after the other. */
+    private static final ReentrantLock ONE_AT_A_TIME = new ReentrantLock();
+
+    private final String name;
+    private final String pattern;
+    private Path directory;
+    private Path trace;
+    private boolean isRecording;
+
+    /**
+     * Begins it. Nothing else of the JVM has to go on meanwhile: gentle=no. The classes keep their probes for the next one.
+     * A trace of another engine than the named one is incomplete, which {@link #sites} refuses.
+     *
+     * @param name for the name of a kept trace
+     * @param phases the value of the agent's option phase
+     * @param pattern of the phase, as with {@code steptrace --phase}
+     */
+    public Recording(String name, String phases, String pattern) throws IOException {
+        this.name = name;
+        this.pattern = pattern;
+        if (ONE_AT_A_TIME.isHeldByCurrentThread())
+            throw new IOException("a measurement within a measurement: a JVM records one trace at a time");
+        ONE_AT_A_TIME.lock();
+        try {
+            directory = Files.createTempDirectory("steptrace-test-");
+            trace = directory.resolve("test.step");
+            Agent.command("file=" + trace + ",existing=no,gentle=no,probes=keep,engine=bytecode,events=alloc+free,stack="
+                    + DEPTH + ",phase=" + phases);
+            isRecording = true;
+        } finally {
+            if (!isRecording)
+                close();
+        }
+    }
+
+    /** Collects the heap until a new object is found dead, twice: what it kept dies with the second. */
+    public static void collect() throws IOException {
+        for (int round = 0; round < 2; round++) {
+            WeakReference<Object> canary = new WeakReference<>(new Object());
+            for (int i = 0; !canary.refersTo(null); i++) {
+                if (i == COLLECTIONS)
+                    throw new IOException("System.gc() does not collect: limits of what lives need it");
+                System.gc();
+            }
+        }
+    }
+
+    /** Ends the trace. */
+    public void end() throws IOException {
+        isRecording = false;
+        Agent.command("stop");
+    }
+
+    /**
+     * What was allocated in the phase, or lives of it.
+     *
+     * @param site a pattern as with {@code steptrace --site}, or empty
+     */
+    public Sites sites(boolean ofLive, String site) throws IOException {
+        List<String> words = new ArrayList<>(List.of("heap", trace.toString(), "--at", "end", "--by", "class+site",
+                "--top", "0", "--depth", "0", "--csv", "--phase", pattern));
+        if (!ofLive)
+            words.add("--allocated");
+        for (String once : ONCE)
+            words.addAll(List.of("--site", once));
+        if (!site.isEmpty())
+            words.addAll(List.of("--site", site));
+        return Sites.of(Command.run(words.toArray(String[]::new)));
+    }
+
+    /** Keeps the trace if the user has said where; then a line says its name. */
+    public String kept() throws IOException {
+        String place = System.getProperty("steptrace.traces");
+        if (place == null)
+            return "";
+        Files.createDirectories(Path.of(place));
+        Path kept = Files.createTempFile(Path.of(place), name.replaceAll("[^\\w.$-]", "_") + "-", ".step");
+        Files.copy(trace, kept, StandardCopyOption.REPLACE_EXISTING);
+        return "\ntrace: " + kept;
+    }
+
+    @Override
+    public void close() throws IOException {
+        try {
+            if (isRecording)
+                end();
+            if (directory == null)
+                return;
+            try (var files = Files.newDirectoryStream(directory)) {
+                for (Path file : files)
+                    Files.deleteIfExists(file);
+            }
+            Files.deleteIfExists(directory);
+        } finally {
+            ONE_AT_A_TIME.unlock();
+        }
+    }
+}

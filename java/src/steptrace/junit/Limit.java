@@ -11,17 +11,26 @@ import org.junit.platform.commons.support.AnnotationSupport;
 import steptrace.limits.Sites;
 
 /** What an annotation says, whichever it is. */
-record Limit(boolean ofLive, long bytes, long objects, String site, int warmups, boolean allThreads) {
+record Limit(Kind kind, long bytes, long objects, String site, int warmups, boolean allThreads) {
+    /** LINE: what a line of the snapshot says, with so many bytes and objects more or fewer. */
+    enum Kind { ALLOCATED, LIVE, LINE }
+
     /** The limits of a test: those of its method, and of its class where the method has none of the kind. */
     static List<Limit> of(Method method, Class<?> test) {
         List<Limit> limits = new ArrayList<>();
         add(limits, method, test, element -> AnnotationSupport.findAnnotation(element, MaxAllocated.class)
-                .map(at -> new Limit(false, at.bytes(), at.objects(), at.site(), at.warmups(), at.allThreads())));
+                .map(at -> new Limit(Kind.ALLOCATED, at.bytes(), at.objects(), at.site(), at.warmups(), at.allThreads())));
         add(limits, method, test, element -> AnnotationSupport.findAnnotation(element, NoAllocation.class)
-                .map(at -> new Limit(false, 0, 0, at.site(), at.warmups(), at.allThreads())));
+                .map(at -> new Limit(Kind.ALLOCATED, 0, 0, at.site(), at.warmups(), at.allThreads())));
         add(limits, method, test, element -> AnnotationSupport.findAnnotation(element, MaxLive.class)
-                .map(at -> new Limit(true, at.bytes(), at.objects(), at.site(), at.warmups(), at.allThreads())));
+                .map(at -> new Limit(Kind.LIVE, at.bytes(), at.objects(), at.site(), at.warmups(), at.allThreads())));
+        add(limits, method, test, element -> AnnotationSupport.findAnnotation(element, AllocationSnapshot.class)
+                .map(at -> new Limit(Kind.LINE, at.bytes(), at.objects(), at.site(), at.warmups(), at.allThreads())));
         return limits;
+    }
+
+    boolean ofLive() {
+        return kind == Kind.LIVE;
     }
 
     private static void add(List<Limit> limits, Method method, Class<?> test,

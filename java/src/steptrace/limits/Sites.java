@@ -5,6 +5,11 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** Objects by class and site: the table that {@code steptrace heap --by class+site --csv} prints. */
 public final class Sites {
@@ -74,6 +79,42 @@ public final class Sites {
         element = element.startsWith("L") && element.endsWith(";") ? element.substring(1, element.length() - 1)
                 : PRIMITIVES.getOrDefault(element, element);
         return element + "[]".repeat(dimensions);
+    }
+
+    /** A hidden class has an address in its name, and a class of a second loader a number: they change from run to run. */
+    private static String stableName(String type) {
+        return type.replaceAll("\\$\\$Lambda[^\\[ ]*", "\\$\\$Lambda").replaceAll("[./]0x[0-9a-f]+", "")
+                .replaceAll(" \\(loader \\d+\\)", "");
+    }
+
+    /** Objects by class, by names that are the same in each run. */
+    public SortedMap<String, Long> classes() {
+        SortedMap<String, Long> classes = new TreeMap<>();
+        for (Row row : rows)
+            classes.merge(stableName(row.type), row.objects, Long::sum);
+        return classes;
+    }
+
+    /** "10, then 11 a.Item; 0, then 2 byte[]": the classes of which there are not as many. */
+    public String differences(Sites then) {
+        SortedMap<String, Long> before = classes(), after = then.classes();
+        SortedSet<String> all = new TreeSet<>(before.keySet());
+        all.addAll(after.keySet());
+        return all.stream().filter(type -> !before.getOrDefault(type, 0L).equals(after.getOrDefault(type, 0L)))
+                .map(type -> before.getOrDefault(type, 0L) + ", then " + after.getOrDefault(type, 0L) + " " + type)
+                .collect(Collectors.joining("; "));
+    }
+
+    /** "12 objects, 600 bytes: 10 a.Item, 2 byte[]", with so many classes, those with most bytes. */
+    public String summary(int most) {
+        SortedMap<String, Long> bytes = new TreeMap<>(), objects = classes();
+        for (Row row : rows)
+            bytes.merge(stableName(row.type), row.bytes, Long::sum);
+        String largest = bytes.entrySet().stream()
+                .sorted(Map.Entry.<String, Long>comparingByValue().reversed().thenComparing(Map.Entry.comparingByKey()))
+                .limit(most).map(type -> objects.get(type.getKey()) + " " + type.getKey())
+                .collect(Collectors.joining(", "));
+        return amount(objects(), bytes()) + (largest.isEmpty() ? "" : ": " + largest);
     }
 
     /** How many objects. */

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package steptrace.junit;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Where a reviewer sees a failed limit under GitHub Actions: an annotation of the line, and a row of the job's
+ * summary. Elsewhere nothing.
+ */
+final class Reviewer {
+    private static final List<String> SOURCES = List.of("src/test/java", "src/test/kotlin", "test", "src", "");
+
+    private Reviewer() {
+    }
+
+    static void tell(String name, String fault) throws IOException {
+        if (!"true".equals(System.getenv("GITHUB_ACTIONS")))
+            return;
+        System.out.println("::error " + place(name, fault) + "title=" + property(name) + "::" + message(fault));
+        String summary = System.getenv("GITHUB_STEP_SUMMARY");
+        if (summary != null)
+            Files.writeString(Path.of(summary), row(fault), StandardCharsets.UTF_8, StandardOpenOption.CREATE,
+                    StandardOpenOption.APPEND);
+    }
+
+    /** "file=src/test/java/a/Test.java,line=7,", of the test's own frame; empty if the file is not found. */
+    private static String place(String name, String fault) {
+        String method = name.replaceFirst("#.*", ""), type = method.substring(0, method.lastIndexOf('.'));
+        Matcher frame = Pattern.compile(Pattern.quote(method) + "\\(([^:()]+):(\\d+)\\)").matcher(fault);
+        if (!frame.find())
+            return "";
+        String folder = type.contains(".") ? type.substring(0, type.lastIndexOf('.')).replace('.', '/') + "/" : "";
+        for (String root : SOURCES) {
+            Path path = Path.of(root, folder + frame.group(1));
+            if (Files.isRegularFile(path))
+                return "file=" + property(path.toString()) + ",line=" + frame.group(2) + ",";
+        }
+        return "";
+    }
+
+    private static String message(String text) {
+        return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A");
+    }
+
+    private static String property(String text) {
+        return message(text).replace(":", "%3A").replace(",", "%2C");
+    }
+
+    private static String row(String fault) {
+        String text = fault.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
+        return "<pre>" + text + "</pre>\n\n";
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests with lines in a snapshot; snapshots.py runs them with and without it.
+package limits;
+
+import java.util.function.IntSupplier;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import steptrace.junit.AllocationSnapshot;
+
+class Snapshots {
+    static volatile Object sink;
+    private static int calls;
+
+    private static void make(int n) {
+        for (int i = 0; i < n; i++)
+            sink = new Object();
+    }
+
+    @Test
+    @AllocationSnapshot
+    void exact() {
+        make(Integer.getInteger("snapshots.objects", 3));
+        sink = new int[10];
+    }
+
+    @RepeatedTest(2)
+    @AllocationSnapshot
+    void repeated() {
+        make(1);
+    }
+
+    @Test
+    @AllocationSnapshot
+    void nothing() {
+    }
+
+    @Test
+    @AllocationSnapshot(warmups = 1)
+    void lambda() {
+        int n = calls;
+        IntSupplier supplier = () -> n;
+        sink = supplier;
+    }
+
+    @Test
+    @AllocationSnapshot
+    void varying() {
+        make(++calls);
+    }
+
+    @Test
+    @AllocationSnapshot(objects = 5, bytes = 100)
+    void tolerant() {
+        make(++calls);
+    }
+}

@@ -17,6 +17,9 @@ for page in synopsis sections; do
     comm -23 table $page | sed "s/$/: not in the manual's $page/"
     comm -13 registered $page | sed "s/$/: in the manual's $page only/"
 done
+# the manual's sections stand in the order of the help
+sed -n 's/^  \([a-z-]*\)  .*/\1/p' help >order
+sed -n '/^\.Sh DESCRIPTION/,/^\.Sh ENV/s/^\.Ss \([a-z][a-z-]*\)$/\1/p' "$root/docs/man/steptrace.1" | grep -xFf order | diff order -
 # a build may lack commands of analyses, the pages have all
 sed -n '/^<!-- commands:/,/^<!-- end/s/^| \(.*\) | \(.*\)|$/\1 \2/p' "$root/README.md" | grep -v '^command\|^---' |
     sed 's/[`*]//g; s/ *$//' >readme

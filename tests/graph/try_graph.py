@@ -593,8 +593,8 @@ def peak():
     assert verb('stats', 'in.step', '--alive-at=peak')['objects']['allocated_objects'] == 2
 
 
-PARTS = {f.__name__: f for f in (deaths, late, retained, paths, hprof, heapdump, elephant, check, snapshots, freed, gaps, order,
-                                    dated, report, graph, peak)}
-with tempfile.TemporaryDirectory() as directory:
-    os.chdir(directory)
-    PARTS[sys.argv[1]]()
+PARTS = {f.__name__: f for f in (deaths, late, retained, paths, hprof, heapdump, elephant, check, snapshots, freed, gaps, order, dated, report, graph, peak)}
+if __name__ == '__main__':
+    with tempfile.TemporaryDirectory() as directory:
+        os.chdir(directory)
+        PARTS[sys.argv[1]]()

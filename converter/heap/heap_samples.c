@@ -39,6 +39,10 @@ bool cell_samples_add(struct cell_samples *samples, uint32_t cell, const struct 
     return !samples->weights.no_memory;
 }
 
+/* Deaths are kept for the growth that `leaks` fits (leak_growth.c), which looks only at objects
+ * that have survived a collection.  An object that was born after the last collection before its
+ * death has survived none.  Most objects are such, so the list stays short.  All deaths that one
+ * collection found have its time, so a time that changes is the next collection. */
 static bool keep_death(struct cell_samples *samples, const struct live_object *object,
                        uint64_t death_ns, double weight)
 {
@@ -146,6 +150,11 @@ static void sum_amounts(struct heap_snapshot *snapshot)
     }
 }
 
+/* The rows are those of the cells that are not empty, in the order of the cells, as
+ * heap_cells_snapshot() has made them: both loops leave out the same ones, and a row's number is
+ * counted along.  What was allocated is weighed when it comes, what lives anew at each snapshot, on
+ * a copy: thresholds may have risen since the last one, and the next one starts from the same
+ * sums. */
 bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snapshot)
 {
     struct cell_samples *cells = &tracker->samples;

@@ -39,6 +39,9 @@ static uint32_t heap_sites_hash_of(const struct heap_site *site)
     return (uint32_t) step_hash_join(hash, (uint64_t) site->bytecode << 32 | site->line);
 }
 
+/* The depth is no part of what makes a site, as it follows from the parent; it is the last member,
+ * and the comparison ends before it.  A new site is put at the end, after its parent: that is the
+ * order of numbers on which sums over subtrees rely. */
 uint32_t heap_sites_put(struct heap_sites *sites, const struct heap_site *site)
 {
     uint32_t hash = heap_sites_hash_of(site), number;

@@ -126,6 +126,10 @@ static void find_others(struct gathering *gathering)
     }
 }
 
+/* A column has the values of all types that share it, in the order of the records.  So its cursor
+ * moves for each record that has a value in it, whether that is a row or not; a record that were
+ * passed over would shift all values after it by one.  Types that share a column share the cursor's
+ * copy in `moved` for the same reason.  A cursor with step 0 stands: all values are equal. */
 static void block_view_gather(const struct gathering *gathering, uint64_t *out, uint8_t *validity)
 {
     const struct step_block *block = gathering->block;

@@ -51,6 +51,9 @@ static bool pending_fill(struct step_pending_columns *columns, struct step_row_c
     return true;
 }
 
+/* A column has pages only if its values vary: until then its one value and their number are enough.
+ * The first value that may differ turns it into pages, with as many copies as there were values, so
+ * that the place of a value is always that of its record among those that have the column. */
 uint64_t *step_pending_columns_room(struct step_pending_columns *columns, uint32_t number,
                                     size_t wanted, size_t *room)
 {
@@ -476,6 +479,8 @@ bool step_pending_reserve_types(struct step_pending *rows, size_t records)
     return STEP_MAKE_ROOM(rows->types, rows->record_capacity, rows->record_count + records);
 }
 
+/* Marks are of rows alone.  Columns need none: they take flat records only, which cannot be refused
+ * halfway (step_pending_columns_append()). */
 struct step_pending_mark step_pending_mark(const struct step_pending *rows)
 {
     return (struct step_pending_mark){rows->record_count, rows->word_count, rows->bytes.length,

@@ -38,8 +38,11 @@ enum step_status step_reader_payload(struct step_reader *reader,
     return STEP_STATUS_OK;
 }
 
-/* If blocks were found by the index, a block's own header may be damaged while its contents are
- * intact.  Returns true if damage was noted. */
+/* The index has a copy of each header, which says where a block ends, of what it is and what its
+ * checksum must be.  So if blocks were found by the index, a block's own header may be damaged
+ * while its contents are intact, and they are read.  It is noted all the same: a reader without the
+ * index would lose the block, and the next damage may be to the index.  Returns true if damage was
+ * noted. */
 static bool note_header(struct step_reader *reader, const struct step_byte_source *source,
                         uint64_t offset, const struct step_block_header *header)
 {

@@ -24,6 +24,9 @@ static bool ends_with_name(const char *name, const char *end)
            strcmp(name + length - tail, end) == 0;
 }
 
+/* A full name is looked for first, so that a record can always be named, whatever the ends of other
+ * names are.  An end that several names have is refused: to take the first of them would select
+ * another record when the definition gets one more. */
 static enum step_status find_record(const struct step_definition *definition, const char *name,
                                     uint32_t *record, struct step_error *error)
 {
@@ -45,6 +48,9 @@ static enum step_status find_record(const struct step_definition *definition, co
                                 "the definition has no record '%s'", name);
 }
 
+/* A record that is or extends a selected one is given as it is, also where a map would convert it
+ * to another: nothing is lost of it, and the order of the names does not matter for it.  A record
+ * that maps convert to several selected ones is converted to the first that was named. */
 static void want(struct step_selection *selection, uint32_t asked)
 {
     const struct step_definition *definition = selection->definition;

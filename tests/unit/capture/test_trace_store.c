@@ -47,7 +47,7 @@ static const char *const names[] = {"memory", "file"};
  * live file is gone. */
 static void test_write(void)
 {
-    for (int ring = RING_MEMORY; ring <= RING_FILE; ring++) {
+    for (enum ring_place_option ring = RING_MEMORY; ring <= RING_FILE; ring++) {
         char live[64];
         struct stat about;
         struct trace_store_wanted wanted = wanted_of(names[ring], ring);
@@ -95,7 +95,7 @@ static void test_much(void)
 
 static void test_discard(void)
 {
-    for (int ring = RING_MEMORY; ring <= RING_FILE; ring++) {
+    for (enum ring_place_option ring = RING_MEMORY; ring <= RING_FILE; ring++) {
         struct trace_store_wanted wanted = wanted_of("discarded", ring);
         struct trace_store *store = opened(&wanted);
         CU_ASSERT_EQUAL(put(store, "nobody wants it"), STEP_STATUS_OK);
@@ -107,7 +107,7 @@ static void test_discard(void)
 /* A trace that is there keeps its name. */
 static void test_taken(void)
 {
-    for (int ring = RING_MEMORY; ring <= RING_FILE; ring++) {
+    for (enum ring_place_option ring = RING_MEMORY; ring <= RING_FILE; ring++) {
         scratch_put_text("taken.step", "another's");
         struct trace_store_wanted wanted = wanted_of("taken.step", ring);
         scratch_listen();
@@ -123,7 +123,7 @@ static void test_taken(void)
 /* Where the files cannot be made, the reason comes from whichever process found it. */
 static void test_cannot(void)
 {
-    for (int ring = RING_MEMORY; ring <= RING_FILE; ring++) {
+    for (enum ring_place_option ring = RING_MEMORY; ring <= RING_FILE; ring++) {
         struct trace_store_wanted wanted = wanted_of("no/such/directory", ring);
         struct trace_store *store = NULL;
         struct step_error error = {.message = ""};

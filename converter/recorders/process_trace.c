@@ -95,8 +95,9 @@ static enum step_status process_trace_reach(struct watch_target *target, const c
         !process_file_find(&process, path, target->path, sizeof target->path))
         status = REFUSE(error, "the trace of process %ld cannot be reached: %s: %s", target->pid,
                         path, strerror(errno));
-    if (status != STEP_STATUS_OK)
-        jvm_process_close(&process);
+    if (status == STEP_STATUS_OK)
+        process.root = -1; /* it stays open */
+    jvm_process_close(&process);
     return status;
 }
 

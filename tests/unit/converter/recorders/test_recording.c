@@ -229,7 +229,7 @@ static void test_prepare(void)
 /* A signal to this program goes on to the command, and the handlers are as before. */
 static void test_signal_goes_on(void)
 {
-    char *words[] = {"sh", "-c", "kill -HUP $PPID; sleep 5", NULL};
+    char *words[] = {"sh", "-c", "kill -HUP $PPID; exec sleep 5", NULL};
     struct sigaction before, after;
     sigaction(SIGHUP, NULL, &before);
     CU_ASSERT_EQUAL(run(words), STEP_STATUS_OK);

@@ -146,7 +146,7 @@ def list_faults(files):
     formats = {name.replace("_", "[-.]") for name in re.findall(r"\bX\((\w+)\)", read("converter/trace/trace_format.h"))}
     recipe = re.search(r"^\*\*A format\*\*.*?^\*\*", read("CONTRIBUTING.md"), re.M | re.S)[0]
     for path in files:
-        if re.match(r"tests/cli/cases/.*\.(out|err)$", path) and os.path.basename(path) not in recipe:
+        if re.search(r"^(tests/cli|analyses/[^/]+)/cases/.*\.(out|err)$", path) and os.path.basename(path) not in recipe:
             text = read(path)
             if sum(re.search(rf"(?<![\w.-]){name}(?![\w-])", text) is not None for name in formats) > LISTED:
                 yield f"CONTRIBUTING.md: the recipe for a format lacks {path}, which lists them"

@@ -12,9 +12,12 @@
 #include <unistd.h>
 
 #include "analyses/mcp/mcp.h"
+#include "converter/cli/verb.h"
 #include "tests/unit/analyses/run_verb.h"
 #include "tests/unit/analyses/scratch.h"
 #include "tests/unit/run_suite.h"
+
+VERB(mcp);
 
 #define CALL(id, tool, arguments)                                                                  \
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" tool    \
@@ -166,6 +169,29 @@ static void test_bad_lines(void)
     CU_ASSERT_FALSE(answer(6));
 }
 
+/* The command itself: directories that are there, and as many as it takes. */
+static void test_directories(void)
+{
+    char *here = scratch_path("");
+    int usual = dup(STDIN_FILENO), null = open("/dev/null", O_RDONLY);
+    CU_ASSERT_FATAL(null >= 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO);
+    CU_ASSERT_EQUAL(run_verb(verb_mcp, here, NULL), STEP_STATUS_OK);
+    CU_ASSERT_STRING_EQUAL(run_out(), ""); /* nothing but answers */
+    CU_ASSERT_STRING_EQUAL(run_err(), "");
+    CU_ASSERT_EQUAL(run_verb(verb_mcp, here, scratch_path("gone"), NULL), STEP_STATUS_NOT_FOUND);
+    CU_ASSERT_TRUE(run_reported("gone"));
+    CU_ASSERT_NOT_EQUAL(run_verb(verb_mcp, scratch_text("file", "x"), NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(run_verb(verb_mcp, NULL), STEP_STATUS_INVALID);
+    CU_ASSERT_EQUAL(run_verb(verb_mcp, here, "--time=never", NULL), STEP_STATUS_INVALID);
+#define FOUR here, here, here, here
+    CU_ASSERT_EQUAL(run_verb(verb_mcp, FOUR, FOUR, FOUR, FOUR, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(run_verb(verb_mcp, FOUR, FOUR, FOUR, FOUR, here, NULL), STEP_STATUS_INVALID);
+    if (usual >= 0)
+        dup2(usual, STDIN_FILENO);
+    close(usual);
+    close(null);
+}
+
 /* ---- calls ---- */
 
 /* The command gets the trace under a name of its own, which the answer does not have. */
@@ -283,6 +309,7 @@ void add_suite(void)
     CU_add_test(suite, "messages", test_messages);
     CU_add_test(suite, "versions", test_versions);
     CU_add_test(suite, "bad lines", test_bad_lines);
+    CU_add_test(suite, "directories", test_directories);
     CU_add_test(suite, "call", test_call);
     CU_add_test(suite, "failures", test_failures);
     CU_add_test(suite, "limits", test_limits);

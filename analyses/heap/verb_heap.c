@@ -158,8 +158,8 @@ static bool verb_heap_measure(const struct heaps_found *found, struct measures *
 {
     const struct heap_asked *asked = found->asked;
     size_t count = asked->gates.count > 0 ? asked->moment_count : 0;
-    bool ok = count == 0 || measures_note_names(measures, found->sites->names, &asked->selected,
-                                                found->is_empty);
+    bool ok = count == 0 ||
+              measures_note_names(measures, found->sites->names, &asked->selected, found->is_empty);
     for (size_t i = 0; ok && i < count; i++)
         ok = measure_heap(measures, found->sites, &found->snapshots[i],
                           i + 1 < count ? SIDE_BEFORE : SIDE_AFTER);

@@ -272,27 +272,28 @@ static struct amount leak_fit(const void *line)
     return of_line(line, amount_real(row_of(line)->fit, AMOUNT_FIT));
 }
 
-#define OF_SAMPLES (TABLE_SAMPLED_TEXT | TABLE_SAMPLED_JSON)
-#define OF_ALL (TABLE_TEXT | TABLE_JSON)
+#define OF_SAMPLES (REPORT_SAMPLED_TEXT | REPORT_SAMPLED_JSON)
+#define OF_ALL (REPORT_TEXT | REPORT_JSON)
 #define GROWTH(look, places)                                                                       \
     {                                                                                              \
         "growth_bytes_per_collection", "growth / gc", 12, look, places, .value = leak_growth       \
     }
 
 /* The second is of survivors, or of older objects. */
-static const struct table_column leak_columns[] = {
-    {"samples", "samples", 8, TABLE_DIGITS, OF_SAMPLES, .value = leak_samples},
-    {"objects", "survivors", 10, TABLE_DIGITS, OF_ALL | TABLE_SAMPLED_JSON, .value = leak_objects},
-    {NULL, "objects", 12, TABLE_DIGITS, TABLE_SAMPLED_TEXT, .value = leak_objects},
-    {"bytes", "bytes", 12, TABLE_SCALED_RANGE, OF_ALL | OF_SAMPLES, .value = leak_bytes},
-    GROWTH(TABLE_SCALED_RANGE, OF_SAMPLES),
-    {"noise", NULL, 0, TABLE_DIGITS, TABLE_SAMPLED_JSON, .value = leak_noise},
-    {"mean_age_ns", NULL, 0, TABLE_SCALED, TABLE_BOTH_JSONS, .value = leak_age},
-    {"at_end_objects", NULL, 0, TABLE_DIGITS, TABLE_JSON, .value = leak_end_objects},
-    {"at_end_bytes", "all at end", 12, TABLE_SCALED, OF_ALL, .value = leak_end_bytes},
-    GROWTH(TABLE_SCALED, OF_ALL),
-    {"fit", "fit", 5, TABLE_SCALED, OF_ALL | TABLE_SAMPLED_JSON, .value = leak_fit},
-    {NULL, "mean age", 9, TABLE_SCALED, TABLE_BOTH_TEXTS, .value = leak_age},
+static const struct report_column leak_columns[] = {
+    {"samples", "samples", 8, REPORT_DIGITS, OF_SAMPLES, .value = leak_samples},
+    {"objects", "survivors", 10, REPORT_DIGITS, OF_ALL | REPORT_SAMPLED_JSON,
+     .value = leak_objects},
+    {NULL, "objects", 12, REPORT_DIGITS, REPORT_SAMPLED_TEXT, .value = leak_objects},
+    {"bytes", "bytes", 12, REPORT_SCALED_RANGE, OF_ALL | OF_SAMPLES, .value = leak_bytes},
+    GROWTH(REPORT_SCALED_RANGE, OF_SAMPLES),
+    {"noise", NULL, 0, REPORT_DIGITS, REPORT_SAMPLED_JSON, .value = leak_noise},
+    {"mean_age_ns", NULL, 0, REPORT_SCALED, REPORT_BOTH_JSONS, .value = leak_age},
+    {"at_end_objects", NULL, 0, REPORT_DIGITS, REPORT_JSON, .value = leak_end_objects},
+    {"at_end_bytes", "all at end", 12, REPORT_SCALED, OF_ALL, .value = leak_end_bytes},
+    GROWTH(REPORT_SCALED, OF_ALL),
+    {"fit", "fit", 5, REPORT_SCALED, OF_ALL | REPORT_SAMPLED_JSON, .value = leak_fit},
+    {NULL, "mean age", 9, REPORT_SCALED, REPORT_BOTH_TEXTS, .value = leak_age},
 };
 
 #define LEAK_COLUMNS (sizeof leak_columns / sizeof leak_columns[0])
@@ -327,7 +328,7 @@ static void leak_report_print_row(const struct leak_report *report, const struct
 
 static void print_titles(const struct leak_report *report)
 {
-    struct table_column columns[LEAK_COLUMNS];
+    struct report_column columns[LEAK_COLUMNS];
     struct report_table table = table_of(report);
     memcpy(columns, leak_columns, sizeof columns);
     if (report->is_older)

@@ -108,21 +108,21 @@ static struct amount watch_calls(const void *numbers)
 
 #define IN_JSON(name, places, value_of)                                                            \
     {                                                                                              \
-        name, NULL, 0, TABLE_DIGITS, places, .value = value_of                                     \
+        name, NULL, 0, REPORT_DIGITS, places, .value = value_of                                    \
     }
 
-static const struct table_column sum_columns[] = {
-    IN_JSON("samples", TABLE_SAMPLED_JSON, watch_samples),
-    IN_JSON("allocated_objects", TABLE_BOTH_JSONS, watch_allocated_objects),
-    IN_JSON("allocated_bytes", TABLE_BOTH_JSONS, watch_allocated_bytes),
-    IN_JSON("existing_objects", TABLE_JSON, watch_existing_objects),
-    IN_JSON("existing_bytes", TABLE_JSON, watch_existing_bytes),
-    IN_JSON("freed_samples", TABLE_SAMPLED_JSON, watch_freed_samples),
-    IN_JSON("freed_objects", TABLE_BOTH_JSONS, watch_freed_objects),
-    IN_JSON("freed_bytes", TABLE_BOTH_JSONS, watch_freed_bytes),
-    IN_JSON("live_objects", TABLE_BOTH_JSONS, watch_objects_alive),
-    IN_JSON("live_bytes", TABLE_BOTH_JSONS, watch_bytes_alive),
-    IN_JSON("calls", TABLE_JSON, watch_calls),
+static const struct report_column sum_columns[] = {
+    IN_JSON("samples", REPORT_SAMPLED_JSON, watch_samples),
+    IN_JSON("allocated_objects", REPORT_BOTH_JSONS, watch_allocated_objects),
+    IN_JSON("allocated_bytes", REPORT_BOTH_JSONS, watch_allocated_bytes),
+    IN_JSON("existing_objects", REPORT_JSON, watch_existing_objects),
+    IN_JSON("existing_bytes", REPORT_JSON, watch_existing_bytes),
+    IN_JSON("freed_samples", REPORT_SAMPLED_JSON, watch_freed_samples),
+    IN_JSON("freed_objects", REPORT_BOTH_JSONS, watch_freed_objects),
+    IN_JSON("freed_bytes", REPORT_BOTH_JSONS, watch_freed_bytes),
+    IN_JSON("live_objects", REPORT_BOTH_JSONS, watch_objects_alive),
+    IN_JSON("live_bytes", REPORT_BOTH_JSONS, watch_bytes_alive),
+    IN_JSON("calls", REPORT_JSON, watch_calls),
 };
 
 void watch_put_sums(const struct watch_model *model, const struct watch_sums *sums,

@@ -2,28 +2,28 @@
 /* Prints tables of columns. */
 #include "converter/cli/report_table.h"
 
-static bool column_is_in(const struct report_table *table, const struct table_column *column,
-                         enum table_place of_all, enum table_place of_sample)
+static bool column_is_in(const struct report_table *table, const struct report_column *column,
+                         enum column_place of_all, enum column_place of_sample)
 {
     return (column->places & (unsigned) (table->sampling != NULL ? of_sample : of_all)) != 0;
 }
 
-static bool has_range(const struct report_table *table, const struct table_column *column)
+static bool has_range(const struct report_table *table, const struct report_column *column)
 {
     return table->sampling != NULL &&
-           (column->look == TABLE_RANGE || column->look == TABLE_SCALED_RANGE);
+           (column->look == REPORT_RANGE || column->look == REPORT_SCALED_RANGE);
 }
 
-static bool is_scaled(const struct table_column *column)
+static bool is_scaled(const struct report_column *column)
 {
-    return column->look == TABLE_SCALED || column->look == TABLE_SCALED_RANGE;
+    return column->look == REPORT_SCALED || column->look == REPORT_SCALED_RANGE;
 }
 
 void report_table_print_head(const struct report_table *table, FILE *out)
 {
     for (size_t i = 0; i < table->count; i++) {
-        const struct table_column *column = &table->columns[i];
-        if (!column_is_in(table, column, TABLE_TEXT, TABLE_SAMPLED_TEXT))
+        const struct report_column *column = &table->columns[i];
+        if (!column_is_in(table, column, REPORT_TEXT, REPORT_SAMPLED_TEXT))
             continue;
         if (has_range(table, column))
             amount_print_range_title(column->title, table->sampling, is_scaled(column), out);
@@ -33,7 +33,7 @@ void report_table_print_head(const struct report_table *table, FILE *out)
     }
 }
 
-static void print_cell(const struct report_table *table, const struct table_column *column,
+static void print_cell(const struct report_table *table, const struct report_column *column,
                        const struct amount *amount, FILE *out)
 {
     if (has_range(table, column))
@@ -47,10 +47,10 @@ static void print_cell(const struct report_table *table, const struct table_colu
 void report_table_print_row(const struct report_table *table, const void *row, FILE *out)
 {
     for (size_t i = 0; i < table->count; i++) {
-        const struct table_column *column = &table->columns[i];
-        if (!column_is_in(table, column, TABLE_TEXT, TABLE_SAMPLED_TEXT))
+        const struct report_column *column = &table->columns[i];
+        if (!column_is_in(table, column, REPORT_TEXT, REPORT_SAMPLED_TEXT))
             continue;
-        if (column->look == TABLE_BLANK) {
+        if (column->look == REPORT_BLANK) {
             fprintf(out, "%*s ", column->width, "");
             continue;
         }
@@ -65,8 +65,8 @@ void report_table_put_row(const struct report_table *table, const void *row,
     const char *group = NULL; /* that was begun */
     bool is_left_out = false; /* the group */
     for (size_t i = 0; i < table->count; i++) {
-        const struct table_column *column = &table->columns[i];
-        if (!column_is_in(table, column, TABLE_JSON, TABLE_SAMPLED_JSON))
+        const struct report_column *column = &table->columns[i];
+        if (!column_is_in(table, column, REPORT_JSON, REPORT_SAMPLED_JSON))
             continue;
         const struct amount amount = column->value(row);
         if (column->group != group) {
@@ -89,8 +89,8 @@ void report_table_put_page_heads(const struct report_table *table, const void *r
                                  struct json_output *json)
 {
     for (size_t i = 0; i < table->count; i++) {
-        const struct table_column *column = &table->columns[i];
-        if (!column_is_in(table, column, TABLE_PAGE, TABLE_SAMPLED_PAGE))
+        const struct report_column *column = &table->columns[i];
+        if (!column_is_in(table, column, REPORT_PAGE, REPORT_SAMPLED_PAGE))
             continue;
         json_begin_array(json, NULL);
         json_text(json, NULL, column->key);
@@ -104,8 +104,8 @@ void report_table_put_page_row(const struct report_table *table, const void *row
                                struct json_output *json)
 {
     for (size_t i = 0; i < table->count; i++) {
-        const struct table_column *column = &table->columns[i];
-        if (!column_is_in(table, column, TABLE_PAGE, TABLE_SAMPLED_PAGE))
+        const struct report_column *column = &table->columns[i];
+        if (!column_is_in(table, column, REPORT_PAGE, REPORT_SAMPLED_PAGE))
             continue;
         const struct amount amount = column->value(row);
         const char *key = with_keys ? column->key : NULL;
@@ -120,8 +120,8 @@ void report_table_put_csv_head(const struct report_table *table, FILE *out)
 {
     const char *separator = "";
     for (size_t i = 0; i < table->count; i++) {
-        const struct table_column *column = &table->columns[i];
-        if (!column_is_in(table, column, TABLE_CSV, TABLE_SAMPLED_CSV))
+        const struct report_column *column = &table->columns[i];
+        if (!column_is_in(table, column, REPORT_CSV, REPORT_SAMPLED_CSV))
             continue;
         fputs(separator, out);
         amount_put_csv_title(column->key, has_range(table, column), out);
@@ -133,8 +133,8 @@ void report_table_put_csv_row(const struct report_table *table, const void *row,
 {
     const char *separator = "";
     for (size_t i = 0; i < table->count; i++) {
-        const struct table_column *column = &table->columns[i];
-        if (!column_is_in(table, column, TABLE_CSV, TABLE_SAMPLED_CSV))
+        const struct report_column *column = &table->columns[i];
+        if (!column_is_in(table, column, REPORT_CSV, REPORT_SAMPLED_CSV))
             continue;
         const struct amount amount = column->value(row);
         fputs(separator, out);

@@ -13,38 +13,38 @@
 #include "format/json/json_output.h"
 
 /* Where a column stands, by the trace: of all objects, or of a sample of them. */
-enum table_place {
-    TABLE_TEXT = 1,
-    TABLE_JSON = 2,
-    TABLE_CSV = 4,
-    TABLE_SAMPLED_TEXT = 8,
-    TABLE_SAMPLED_JSON = 16,
-    TABLE_SAMPLED_CSV = 32,
-    TABLE_PAGE = 64, /* of `report` */
-    TABLE_SAMPLED_PAGE = 128,
-    TABLE_BOTH_CSVS = TABLE_CSV | TABLE_SAMPLED_CSV,
-    TABLE_OF_SAMPLES = TABLE_SAMPLED_TEXT | TABLE_SAMPLED_JSON | TABLE_SAMPLED_CSV,
-    TABLE_BOTH_TEXTS = TABLE_TEXT | TABLE_SAMPLED_TEXT,
-    TABLE_BOTH_JSONS = TABLE_JSON | TABLE_SAMPLED_JSON,
-    TABLE_EVERYWHERE = TABLE_BOTH_TEXTS | TABLE_BOTH_JSONS | TABLE_BOTH_CSVS
+enum column_place {
+    REPORT_TEXT = 1,
+    REPORT_JSON = 2,
+    REPORT_CSV = 4,
+    REPORT_SAMPLED_TEXT = 8,
+    REPORT_SAMPLED_JSON = 16,
+    REPORT_SAMPLED_CSV = 32,
+    REPORT_PAGE = 64, /* of `report` */
+    REPORT_SAMPLED_PAGE = 128,
+    REPORT_BOTH_CSVS = REPORT_CSV | REPORT_SAMPLED_CSV,
+    REPORT_OF_SAMPLES = REPORT_SAMPLED_TEXT | REPORT_SAMPLED_JSON | REPORT_SAMPLED_CSV,
+    REPORT_BOTH_TEXTS = REPORT_TEXT | REPORT_SAMPLED_TEXT,
+    REPORT_BOTH_JSONS = REPORT_JSON | REPORT_SAMPLED_JSON,
+    REPORT_EVERYWHERE = REPORT_BOTH_TEXTS | REPORT_BOTH_JSONS | REPORT_BOTH_CSVS
 };
 
 struct metric; /* converter/statistics/metrics.h */
 
-enum table_look {
-    TABLE_DIGITS,
-    TABLE_SCALED, /* with a unit: "1.50 ms" */
-    TABLE_RANGE,  /* of estimates: with their interval, in a column of its own width */
-    TABLE_SCALED_RANGE,
-    TABLE_BLANK /* nothing, in the place of a column that other tables have */
+enum column_look {
+    REPORT_DIGITS,
+    REPORT_SCALED, /* with a unit: "1.50 ms" */
+    REPORT_RANGE,  /* of estimates: with their interval, in a column of its own width */
+    REPORT_SCALED_RANGE,
+    REPORT_BLANK /* nothing, in the place of a column that other tables have */
 };
 
-struct table_column {
+struct report_column {
     const char *key;   /* its member in JSON */
     const char *title; /* in text */
     int width;         /* in characters */
-    enum table_look look;
-    unsigned places; /* bits of enum table_place */
+    enum column_look look;
+    unsigned places; /* bits of enum column_place */
     struct amount (*value)(const void *row);
     const char *group; /* successive columns of a group are members of this object in JSON, which is
                           left out where the first of them is none; NULL: of the row itself */
@@ -53,7 +53,7 @@ struct table_column {
 };
 
 struct report_table {
-    const struct table_column *columns;
+    const struct report_column *columns;
     size_t count;
     const struct sampling *sampling; /* of the trace; NULL: it has all objects */
     bool

@@ -187,14 +187,14 @@ static struct amount moment_existing_bytes(const void *snapshot)
 
 #define IN_JSON(name, places)                                                                      \
     {                                                                                              \
-#name, NULL, 0, TABLE_DIGITS, places, .value = moment_##name                               \
+#name, NULL, 0, REPORT_DIGITS, places, .value = moment_##name                              \
     }
 
-static const struct table_column moment_columns[] = {
-    IN_JSON(live_samples, TABLE_SAMPLED_JSON),    IN_JSON(live_objects, TABLE_BOTH_JSONS),
-    IN_JSON(live_bytes, TABLE_BOTH_JSONS),        IN_JSON(allocated_samples, TABLE_SAMPLED_JSON),
-    IN_JSON(allocated_objects, TABLE_BOTH_JSONS), IN_JSON(allocated_bytes, TABLE_BOTH_JSONS),
-    IN_JSON(existing_objects, TABLE_JSON),        IN_JSON(existing_bytes, TABLE_JSON),
+static const struct report_column moment_columns[] = {
+    IN_JSON(live_samples, REPORT_SAMPLED_JSON),    IN_JSON(live_objects, REPORT_BOTH_JSONS),
+    IN_JSON(live_bytes, REPORT_BOTH_JSONS),        IN_JSON(allocated_samples, REPORT_SAMPLED_JSON),
+    IN_JSON(allocated_objects, REPORT_BOTH_JSONS), IN_JSON(allocated_bytes, REPORT_BOTH_JSONS),
+    IN_JSON(existing_objects, REPORT_JSON),        IN_JSON(existing_bytes, REPORT_JSON),
 };
 
 void heap_report_put_moment(const struct heap_report *report, const struct heap_snapshot *snapshot,

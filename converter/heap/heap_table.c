@@ -211,32 +211,32 @@ static struct amount heap_after_bytes(const void *line)
 
 #define SAMPLES                                                                                    \
     {                                                                                              \
-        "samples", "samples", 8, TABLE_DIGITS, TABLE_OF_SAMPLES, .value = heap_sample_count        \
+        "samples", "samples", 8, REPORT_DIGITS, REPORT_OF_SAMPLES, .value = heap_sample_count      \
     }
 #define AMOUNTS                                                                                    \
-    SAMPLES, {"objects", "objects", 12, TABLE_RANGE, TABLE_EVERYWHERE, .value = heap_objects},     \
-        {"bytes", "bytes", 14, TABLE_RANGE, TABLE_EVERYWHERE, .value = heap_bytes},                \
+    SAMPLES, {"objects", "objects", 12, REPORT_RANGE, REPORT_EVERYWHERE, .value = heap_objects},   \
+        {"bytes", "bytes", 14, REPORT_RANGE, REPORT_EVERYWHERE, .value = heap_bytes},              \
     {                                                                                              \
-        NULL, "%", 6, TABLE_SCALED, TABLE_BOTH_TEXTS, .value = heap_share                          \
+        NULL, "%", 6, REPORT_SCALED, REPORT_BOTH_TEXTS, .value = heap_share                        \
     }
 
-static const struct table_column columns_with_ages[] = {
+static const struct report_column columns_with_ages[] = {
     AMOUNTS,
-    {NULL, "mean age", 9, TABLE_SCALED, TABLE_BOTH_TEXTS, .value = heap_age},
-    {"mean_age_ns", NULL, 0, TABLE_DIGITS, TABLE_BOTH_JSONS, .value = heap_age_ns},
+    {NULL, "mean age", 9, REPORT_SCALED, REPORT_BOTH_TEXTS, .value = heap_age},
+    {"mean_age_ns", NULL, 0, REPORT_DIGITS, REPORT_BOTH_JSONS, .value = heap_age_ns},
 };
 
-static const struct table_column columns_without_ages[] = {
-    AMOUNTS, {NULL, "", 9, TABLE_BLANK, TABLE_BOTH_TEXTS, .value = NULL}};
+static const struct report_column columns_without_ages[] = {
+    AMOUNTS, {NULL, "", 9, REPORT_BLANK, REPORT_BOTH_TEXTS, .value = NULL}};
 
-static const struct table_column columns_of_changes[] = {
+static const struct report_column columns_of_changes[] = {
     SAMPLES,
-    {"objects", "objects", 13, TABLE_RANGE, TABLE_EVERYWHERE, .value = heap_objects},
-    {"bytes", "bytes", 15, TABLE_RANGE, TABLE_EVERYWHERE, .value = heap_bytes},
-    {"noise", NULL, 0, TABLE_DIGITS, TABLE_SAMPLED_JSON, .value = heap_noise},
-    {"after_objects", NULL, 0, TABLE_DIGITS, TABLE_BOTH_JSONS | TABLE_BOTH_CSVS,
+    {"objects", "objects", 13, REPORT_RANGE, REPORT_EVERYWHERE, .value = heap_objects},
+    {"bytes", "bytes", 15, REPORT_RANGE, REPORT_EVERYWHERE, .value = heap_bytes},
+    {"noise", NULL, 0, REPORT_DIGITS, REPORT_SAMPLED_JSON, .value = heap_noise},
+    {"after_objects", NULL, 0, REPORT_DIGITS, REPORT_BOTH_JSONS | REPORT_BOTH_CSVS,
      .value = heap_after_objects},
-    {"after_bytes", "then", 14, TABLE_DIGITS, TABLE_EVERYWHERE, .value = heap_after_bytes},
+    {"after_bytes", "then", 14, REPORT_DIGITS, REPORT_EVERYWHERE, .value = heap_after_bytes},
 };
 
 #define SET_COLUMNS(table, of) ((table).columns = (of), (table).count = sizeof(of) / sizeof(of)[0])

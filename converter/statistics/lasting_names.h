@@ -26,8 +26,8 @@ uint32_t measure_method_row(struct measures *measures, const struct trace_names 
 uint32_t *measure_sites(struct measures *measures, const struct heap_sites *sites);
 
 /* Notes the names of a trace, which rules may name whether they have rows or not, and whether some
- * pattern of the selection matches none of them.  is_empty: no event was selected.  Call it before the trace's run is added.  Returns
- * false if memory runs out. */
+ * pattern of the selection matches none of them.  is_empty: no event was selected.  Call it before
+ * the trace's run is added.  Returns false if memory runs out. */
 bool measures_note_names(struct measures *measures, const struct trace_names *names,
                          const struct event_selection *selected, bool is_empty);
 

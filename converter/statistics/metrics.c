@@ -47,7 +47,7 @@ void metric_list_init(struct metric_list *list)
     list->count = 0;
     for (unsigned axis = AXIS_CLASS; axis < AXIS_COUNT; axis++) {
         size_t count;
-        const struct table_column *columns = statistics_columns((enum measure_axis) axis, &count);
+        const struct report_column *columns = statistics_columns((enum measure_axis) axis, &count);
         for (size_t i = 0; i < count; i++)
             if (columns[i].metric != NULL)
                 metric_list_add(list, columns[i].metric);

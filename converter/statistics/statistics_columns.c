@@ -175,47 +175,47 @@ static struct amount lifetime_of_samples(const void *row)
 /* Their object in JSON. */
 static const char lifetimes[] = "lifetimes";
 
-#define OF_SAMPLES (TABLE_SAMPLED_TEXT | TABLE_SAMPLED_JSON)
-#define IN_TEXT_AND_JSON (TABLE_TEXT | TABLE_BOTH_JSONS)
+#define OF_SAMPLES (REPORT_SAMPLED_TEXT | REPORT_SAMPLED_JSON)
+#define IN_TEXT_AND_JSON (REPORT_TEXT | REPORT_BOTH_JSONS)
 
-static const struct table_column class_columns[] = {
-    {"samples", "samples", 8, TABLE_DIGITS, OF_SAMPLES, .value = column_samples},
-    {"allocated_objects", "allocated", 12, TABLE_RANGE, TABLE_EVERYWHERE | TABLE_PAGE,
+static const struct report_column class_columns[] = {
+    {"samples", "samples", 8, REPORT_DIGITS, OF_SAMPLES, .value = column_samples},
+    {"allocated_objects", "allocated", 12, REPORT_RANGE, REPORT_EVERYWHERE | REPORT_PAGE,
      .value = column_allocated_objects, .heading = "Objects",
      .metric = METRIC("allocated_objects", "objects", AMOUNT_OBJECTS, SUM_ALLOCATED_OBJECTS,
                       METRICS_OF_TRACES, METRIC_OF_OBJECTS, true, METRIC_BIRTHS, NULL)},
-    {"allocated_bytes", "bytes", 14, TABLE_RANGE, TABLE_EVERYWHERE | TABLE_PAGE,
+    {"allocated_bytes", "bytes", 14, REPORT_RANGE, REPORT_EVERYWHERE | REPORT_PAGE,
      .value = column_allocated_bytes, .heading = "Allocated",
      .metric = METRIC("allocated", "allocated", AMOUNT_BYTES, SUM_ALLOCATED_BYTES,
                       METRICS_OF_TRACES, METRIC_OF_OBJECTS, true, METRIC_BIRTHS, NULL)},
-    {"existing_objects", NULL, 0, TABLE_DIGITS, TABLE_JSON, .value = column_existing_objects},
-    {"existing_bytes", NULL, 0, TABLE_DIGITS, TABLE_JSON, .value = column_existing_bytes},
-    {"freed_samples", NULL, 0, TABLE_DIGITS, TABLE_SAMPLED_JSON, .value = column_freed_samples},
-    {"freed_objects", "freed", 12, TABLE_DIGITS, TABLE_EVERYWHERE, .value = column_freed_objects,
+    {"existing_objects", NULL, 0, REPORT_DIGITS, REPORT_JSON, .value = column_existing_objects},
+    {"existing_bytes", NULL, 0, REPORT_DIGITS, REPORT_JSON, .value = column_existing_bytes},
+    {"freed_samples", NULL, 0, REPORT_DIGITS, REPORT_SAMPLED_JSON, .value = column_freed_samples},
+    {"freed_objects", "freed", 12, REPORT_DIGITS, REPORT_EVERYWHERE, .value = column_freed_objects,
      .metric = METRIC("freed_objects", "freed objects", AMOUNT_OBJECTS, SUM_FREED_OBJECTS,
                       METRICS_OF_TRACES, METRIC_OF_OBJECTS, true, METRIC_LIVES, NULL)},
-    {"freed_bytes", "bytes", 14, TABLE_DIGITS, IN_TEXT_AND_JSON, .value = column_freed_bytes,
+    {"freed_bytes", "bytes", 14, REPORT_DIGITS, IN_TEXT_AND_JSON, .value = column_freed_bytes,
      .metric = METRIC("freed", "freed", AMOUNT_BYTES, SUM_FREED_BYTES, METRICS_OF_TRACES,
                       METRIC_OF_OBJECTS, true, METRIC_LIVES, NULL)},
-    {"live_objects", "at end", 10, TABLE_DIGITS, TABLE_EVERYWHERE | TABLE_PAGE,
+    {"live_objects", "at end", 10, REPORT_DIGITS, REPORT_EVERYWHERE | REPORT_PAGE,
      .value = column_live_objects, .heading = "Objects at the end",
      .metric = METRIC("alive_at_end_objects", "objects at end", AMOUNT_OBJECTS, SUM_END_OBJECTS,
                       METRICS_OF_TRACES, METRIC_OF_OBJECTS, true, METRIC_LIVES, NULL)},
-    {"live_bytes", "bytes", 12, TABLE_DIGITS, IN_TEXT_AND_JSON | TABLE_PAGE,
+    {"live_bytes", "bytes", 12, REPORT_DIGITS, IN_TEXT_AND_JSON | REPORT_PAGE,
      .value = column_live_bytes, .heading = "Alive at the end",
      .metric = METRIC("alive_at_end", "at end", AMOUNT_BYTES, SUM_END_BYTES, METRICS_OF_TRACES,
                       METRIC_OF_OBJECTS, true, METRIC_LIVES, NULL)},
-    {"count", NULL, 0, TABLE_DIGITS, TABLE_JSON, .value = lifetime_count, .group = lifetimes},
-    {"mean", "mean life", 10, TABLE_SCALED, TABLE_TEXT | TABLE_JSON | TABLE_PAGE,
+    {"count", NULL, 0, REPORT_DIGITS, REPORT_JSON, .value = lifetime_count, .group = lifetimes},
+    {"mean", "mean life", 10, REPORT_SCALED, REPORT_TEXT | REPORT_JSON | REPORT_PAGE,
      .value = lifetime_mean, .group = lifetimes, .heading = "Mean lifetime",
      .metric = METRIC("lifetime", "mean life", AMOUNT_NS, SUM_LIVED_US, METRICS_OF_TRACES,
                       METRIC_OF_OBJECTS, false, METRIC_LIVES, lifetime_of_sums)},
-    {"p50", "median <", 10, TABLE_SCALED, TABLE_TEXT | TABLE_JSON | TABLE_PAGE,
+    {"p50", "median <", 10, REPORT_SCALED, REPORT_TEXT | REPORT_JSON | REPORT_PAGE,
      .value = lifetime_p50, .group = lifetimes, .heading = "Median lifetime, below"},
-    {"p90", NULL, 0, TABLE_SCALED, TABLE_JSON, .value = lifetime_p90, .group = lifetimes},
-    {"p99", NULL, 0, TABLE_SCALED, TABLE_JSON, .value = lifetime_p99, .group = lifetimes},
-    {"most", NULL, 0, TABLE_SCALED, TABLE_JSON, .value = lifetime_most, .group = lifetimes},
-    {"mean_lifetime_ns", "mean life", 10, TABLE_SCALED, OF_SAMPLES | TABLE_SAMPLED_PAGE,
+    {"p90", NULL, 0, REPORT_SCALED, REPORT_JSON, .value = lifetime_p90, .group = lifetimes},
+    {"p99", NULL, 0, REPORT_SCALED, REPORT_JSON, .value = lifetime_p99, .group = lifetimes},
+    {"most", NULL, 0, REPORT_SCALED, REPORT_JSON, .value = lifetime_most, .group = lifetimes},
+    {"mean_lifetime_ns", "mean life", 10, REPORT_SCALED, OF_SAMPLES | REPORT_SAMPLED_PAGE,
      .value = lifetime_of_samples, .heading = "Mean lifetime"},
 };
 
@@ -262,19 +262,19 @@ static struct amount thread_calls(const void *row)
     return of_kind(row, EVENT_METHOD_ENTRY, column_calls(row));
 }
 
-static const struct table_column thread_columns[] = {
-    {"start_ns", NULL, 0, TABLE_SCALED, TABLE_JSON, .value = thread_start},
-    {"end_ns", NULL, 0, TABLE_SCALED, TABLE_JSON, .value = thread_end},
-    {"samples", "samples", 8, TABLE_DIGITS, OF_SAMPLES, .value = column_samples},
-    {"allocated_objects", "allocated", 12, TABLE_RANGE, TABLE_EVERYWHERE | TABLE_PAGE,
+static const struct report_column thread_columns[] = {
+    {"start_ns", NULL, 0, REPORT_SCALED, REPORT_JSON, .value = thread_start},
+    {"end_ns", NULL, 0, REPORT_SCALED, REPORT_JSON, .value = thread_end},
+    {"samples", "samples", 8, REPORT_DIGITS, OF_SAMPLES, .value = column_samples},
+    {"allocated_objects", "allocated", 12, REPORT_RANGE, REPORT_EVERYWHERE | REPORT_PAGE,
      .value = thread_allocated_objects, .heading = "Objects"},
-    {"allocated_bytes", "bytes", 14, TABLE_RANGE, TABLE_EVERYWHERE | TABLE_PAGE,
+    {"allocated_bytes", "bytes", 14, REPORT_RANGE, REPORT_EVERYWHERE | REPORT_PAGE,
      .value = thread_allocated_bytes, .heading = "Allocated"},
-    {"calls", "calls", 12, TABLE_DIGITS, TABLE_TEXT | TABLE_JSON | TABLE_PAGE,
+    {"calls", "calls", 12, REPORT_DIGITS, REPORT_TEXT | REPORT_JSON | REPORT_PAGE,
      .value = thread_calls, .heading = "Calls"},
-    {"start_ns", "start", 10, TABLE_SCALED, TABLE_TEXT | TABLE_PAGE, .value = thread_start,
+    {"start_ns", "start", 10, REPORT_SCALED, REPORT_TEXT | REPORT_PAGE, .value = thread_start,
      .heading = "Start"},
-    {"end_ns", "end", 10, TABLE_SCALED, TABLE_TEXT | TABLE_PAGE, .value = thread_end,
+    {"end_ns", "end", 10, REPORT_SCALED, REPORT_TEXT | REPORT_PAGE, .value = thread_end,
      .heading = "End"},
 };
 
@@ -300,20 +300,20 @@ static struct amount column_inclusive(const void *row)
     return time_in(row, row_of(row)->sums[SUM_TIME_NS], has_clock(row));
 }
 
-static const struct table_column method_columns[] = {
-    {"calls", "calls", 12, TABLE_DIGITS, TABLE_EVERYWHERE | TABLE_PAGE, .value = column_calls,
+static const struct report_column method_columns[] = {
+    {"calls", "calls", 12, REPORT_DIGITS, REPORT_EVERYWHERE | REPORT_PAGE, .value = column_calls,
      .heading = "Calls",
      .metric = METRIC("calls", "calls", AMOUNT_OBJECTS, SUM_CALLS, METRICS_OF_TRACES,
                       METRIC_OF_CALLS, false, METRIC_CALLS, NULL)},
-    {"exceptions", "exceptions", 10, TABLE_DIGITS, TABLE_EVERYWHERE | TABLE_PAGE,
+    {"exceptions", "exceptions", 10, REPORT_DIGITS, REPORT_EVERYWHERE | REPORT_PAGE,
      .value = column_exceptions, .heading = "Exits by exception",
      .metric = METRIC("exceptions", "exceptions", AMOUNT_OBJECTS, SUM_EXCEPTIONS, METRICS_OF_TRACES,
                       METRIC_OF_METHODS, false, METRIC_CALLS, NULL)},
-    {"exclusive_ns", "itself", 10, TABLE_SCALED, TABLE_EVERYWHERE | TABLE_PAGE,
+    {"exclusive_ns", "itself", 10, REPORT_SCALED, REPORT_EVERYWHERE | REPORT_PAGE,
      .value = column_exclusive, .heading = "Own time",
      .metric = METRIC("own_time", "itself", AMOUNT_NS, SUM_OWN_NS, METRICS_OF_TRACES,
                       METRIC_OF_METHODS, false, METRIC_CALLS, NULL)},
-    {"inclusive_ns", "with inner", 10, TABLE_SCALED, TABLE_EVERYWHERE | TABLE_PAGE,
+    {"inclusive_ns", "with inner", 10, REPORT_SCALED, REPORT_EVERYWHERE | REPORT_PAGE,
      .value = column_inclusive, .heading = "With callees",
      .metric = METRIC("time", "with inner", AMOUNT_NS, SUM_TIME_NS, METRICS_OF_TRACES,
                       1u << AXIS_METHOD, false, METRIC_CALLS, NULL)},
@@ -381,14 +381,14 @@ struct statistics_row statistics_row_of(const struct statistics *statistics, enu
     }
 
 static const struct {
-    const struct table_column *columns;
+    const struct report_column *columns;
     size_t count;
 } tables[AXIS_COUNT] = {[AXIS_PROGRAM] = COLUMNS(class_columns),
                         [AXIS_CLASS] = COLUMNS(class_columns),
                         [AXIS_THREAD] = COLUMNS(thread_columns),
                         [AXIS_METHOD] = COLUMNS(method_columns)};
 
-const struct table_column *statistics_columns(enum measure_axis axis, size_t *count)
+const struct report_column *statistics_columns(enum measure_axis axis, size_t *count)
 {
     *count = tables[axis].count;
     return tables[axis].columns;

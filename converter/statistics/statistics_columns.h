@@ -26,7 +26,7 @@ struct report_table statistics_columns_of(const struct statistics *statistics,
                                           enum measure_axis axis);
 /* Returns the columns, whatever the trace; those of the program are those of classes, and sites
  * have none. */
-const struct table_column *statistics_columns(enum measure_axis axis, size_t *count);
+const struct report_column *statistics_columns(enum measure_axis axis, size_t *count);
 
 static inline uint64_t live_objects_of(const struct object_totals *totals)
 {

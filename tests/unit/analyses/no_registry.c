@@ -9,5 +9,6 @@
 
 const struct verb verbs[1];
 const size_t verb_count = 0;
+const char *const verbs_left_out[] = {NULL};
 const struct page_maker *const page_maker = NULL;
 const struct findings_maker *const findings_maker = NULL;

@@ -30,13 +30,13 @@ static struct amount mean_of(const void *row_pointer)
                          : amount_none(AMOUNT_BYTES);
 }
 
-static const struct table_column columns[] = {
-    {"objects", "objects", 8, TABLE_DIGITS, TABLE_EVERYWHERE | TABLE_PAGE, .value = objects_of,
+static const struct report_column columns[] = {
+    {"objects", "objects", 8, REPORT_DIGITS, REPORT_EVERYWHERE | REPORT_PAGE, .value = objects_of,
      .heading = "Number of objects"},
-    {"bytes", "size", 9, TABLE_SCALED, TABLE_TEXT | TABLE_JSON, .value = bytes_of},
-    {"mean", "mean", 6, TABLE_DIGITS, TABLE_BOTH_JSONS | TABLE_CSV | TABLE_PAGE, .value = mean_of,
-     .heading = "Mean size", .group = "each"},
-    {"", "", 3, TABLE_BLANK, TABLE_TEXT, .value = NULL},
+    {"bytes", "size", 9, REPORT_SCALED, REPORT_TEXT | REPORT_JSON, .value = bytes_of},
+    {"mean", "mean", 6, REPORT_DIGITS, REPORT_BOTH_JSONS | REPORT_CSV | REPORT_PAGE,
+     .value = mean_of, .heading = "Mean size", .group = "each"},
+    {"", "", 3, REPORT_BLANK, REPORT_TEXT, .value = NULL},
 };
 
 static const struct sampling drawn = {.interval_bytes = 1000};

@@ -32,6 +32,7 @@ const struct verb verbs[] = {
     {"version", "print the version", verb_version, false, VERBS_OTHER},
 };
 const size_t verb_count = sizeof verbs / sizeof verbs[0];
+const char *const verbs_left_out[] = {NULL};
 const struct page_maker *const page_maker = NULL;
 const struct findings_maker *const findings_maker = NULL;
 

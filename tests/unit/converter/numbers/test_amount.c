@@ -129,11 +129,11 @@ static struct amount life_of(const void *row)
 
 static const char lives[] = "lives";
 
-static const struct table_column columns[] = {
-    {"objects", "objects", 8, TABLE_RANGE, TABLE_EVERYWHERE, .value = count_of},
-    {"hidden", NULL, 0, TABLE_DIGITS, TABLE_SAMPLED_JSON | TABLE_CSV, .value = count_of},
-    {"mean", "life", 8, TABLE_SCALED, TABLE_TEXT | TABLE_JSON, .value = life_of, .group = lives},
-    {"most", NULL, 0, TABLE_SCALED, TABLE_JSON, .value = life_of, .group = lives},
+static const struct report_column columns[] = {
+    {"objects", "objects", 8, REPORT_RANGE, REPORT_EVERYWHERE, .value = count_of},
+    {"hidden", NULL, 0, REPORT_DIGITS, REPORT_SAMPLED_JSON | REPORT_CSV, .value = count_of},
+    {"mean", "life", 8, REPORT_SCALED, REPORT_TEXT | REPORT_JSON, .value = life_of, .group = lives},
+    {"most", NULL, 0, REPORT_SCALED, REPORT_JSON, .value = life_of, .group = lives},
 };
 
 enum form { AS_TEXT, AS_JSON, AS_CSV };

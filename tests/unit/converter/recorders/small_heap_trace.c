@@ -53,6 +53,7 @@ const struct verb verbs[] = {{"convert", "", note_convert, false, VERBS_CONVERT}
                              {"recover", "", note_recover, false, VERBS_CONVERT},
                              {"heap", "", note_heap, false, VERBS_LOOK}};
 const size_t verb_count = sizeof verbs / sizeof verbs[0];
+const char *const verbs_left_out[] = {NULL};
 
 static enum step_status note_page(const char *trace, const char *page, bool *is_written)
 {

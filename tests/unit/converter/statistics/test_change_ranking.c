@@ -41,8 +41,8 @@ static void test_order(void)
     uint32_t gone = put_row("gone", 1000, 0), little = put_row("little", 5, 4);
     CU_ASSERT_TRUE_FATAL(rank_changes(&measures, AXIS_CLASS, metric, false, 0, &ranking));
     CU_ASSERT(ranking.count == 3 && ranking.shown == 3);
-    CU_ASSERT(ranking.rows[0].row == gone && ranking.rows[0].pair.change == -1000);
-    CU_ASSERT(ranking.rows[1].row == grown && ranking.rows[1].pair.change == 50);
+    CU_ASSERT(ranking.rows[0].row == gone && measured_pair_change(&ranking.rows[0].pair) == -1000);
+    CU_ASSERT(ranking.rows[1].row == grown && measured_pair_change(&ranking.rows[1].pair) == 50);
     CU_ASSERT(ranking.rows[2].row == little && ranking.rows[2].row != same);
     free(ranking.rows);
     CU_ASSERT_TRUE_FATAL(rank_changes(&measures, AXIS_CLASS, metric, false, 2, &ranking));

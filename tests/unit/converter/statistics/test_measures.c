@@ -130,10 +130,10 @@ static void test_names(void)
     *(struct trace_class *) id_table_get(&others.classes, 1) =
         (struct trace_class){.name = step_text("a/C"), .known = true};
     selected.classes.items[selected.classes.count++] = "a.C";
-    CU_ASSERT_TRUE(measures_note_names(&measures, &some, &selected));
+    CU_ASSERT_TRUE(measures_note_names(&measures, &some, &selected, false));
     CU_ASSERT_TRUE(measures.is_unmatched);
     measures.run_count = 1;
-    CU_ASSERT_TRUE(measures_note_names(&measures, &others, &selected));
+    CU_ASSERT_TRUE(measures_note_names(&measures, &others, &selected, false));
     CU_ASSERT_FALSE(measures.is_unmatched);
     CU_ASSERT_EQUAL(measures.known[AXIS_CLASS].count, 2);
     measures.run_count = 0;

@@ -162,6 +162,23 @@ static bool give_up(void *owner, uint64_t waited_ns)
     return owner != NULL;
 }
 
+/* Stops the process, and waits until it stands still. */
+static void stop_process(pid_t process)
+{
+    char path[64], state = '\0';
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long) process);
+    CU_ASSERT_EQUAL(kill(process, SIGSTOP), 0);
+    for (int i = 0; i < 10000 && state != 'T'; i++) {
+        FILE *file = fopen(path, "r");
+        if (file == NULL || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+            state = '\0';
+        if (file != NULL)
+            fclose(file);
+        usleep(1000);
+    }
+    CU_ASSERT_EQUAL(state, 'T');
+}
+
 /* A writer that does not answer: the owner decides how long a call waits. */
 static void test_stopped(void)
 {
@@ -170,7 +187,7 @@ static void test_stopped(void)
     wanted.owner = &wanted;
     struct trace_store *store = opened(&wanted);
     pid_t process = store->writer->process;
-    CU_ASSERT_EQUAL(kill(process, SIGSTOP), 0);
+    stop_process(process);
     scratch_listen();
     enum step_status status = put(store, "late");
     struct scratch_heard heard = scratch_hear();

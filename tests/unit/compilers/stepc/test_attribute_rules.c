@@ -90,9 +90,9 @@ static const char *nearest_of(const char *group, const char *text)
 
 static void test_nearest(void)
 {
-    CU_ASSERT_STRING_EQUAL(nearest_of("encoding", "identifer"), "identifier");
+    CU_ASSERT_STRING_EQUAL(nearest_of("encoding", "identifixer"), "identifier");
     CU_ASSERT_STRING_EQUAL(nearest_of("encoding", "detla"), "delta");
-    CU_ASSERT_STRING_EQUAL(nearest_of("property", "adress"), "address");
+    CU_ASSERT_STRING_EQUAL(nearest_of("property", "addrxess"), "address");
     CU_ASSERT_STRING_EQUAL(nearest_of("encoding", "delta;size=4"), "delta");
     CU_ASSERT_PTR_NULL(nearest_of("encoding", "somethingelse"));
 }

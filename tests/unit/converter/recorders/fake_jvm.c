@@ -88,6 +88,8 @@ static void be_jvm(const struct fake_jvm *jvm)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     sigset_t quit, before;
+    snprintf(address.sun_path, sizeof address.sun_path, "/tmp/.java_pid%ld", (long) getpid());
+    unlink(address.sun_path); /* of a process that had this number before */
     sigemptyset(&quit);
     sigaddset(&quit, SIGQUIT);
     sigprocmask(SIG_BLOCK, &quit, &before);
@@ -101,7 +103,6 @@ static void be_jvm(const struct fake_jvm *jvm)
         fclose(ready);
     while (quits == 0)
         sigsuspend(&before);
-    snprintf(address.sun_path, sizeof address.sun_path, "/tmp/.java_pid%ld", (long) getpid());
     int listener = socket(AF_UNIX, SOCK_STREAM, 0);
     if (bind(listener, (const struct sockaddr *) &address, sizeof address) != 0 ||
         listen(listener, 4) != 0)

@@ -39,6 +39,8 @@ static const struct rule {
 static const struct rule *rule_at(struct step_bytes name, size_t at, size_t *mark, size_t *varies)
 {
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        if (rules[i].mark[0] != (char) name.data[at])
+            continue;
         *mark = strlen(rules[i].mark);
         if (name.length - at <= *mark || memcmp(name.data + at, rules[i].mark, *mark) != 0)
             continue;

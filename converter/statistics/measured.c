@@ -16,7 +16,8 @@ struct measured measured_of(double *values, size_t count, enum amount_unit unit)
     struct measured measured = {.amount = amount_real(0, unit), .runs = count};
     if (count == 0)
         return measured;
-    qsort(values, count, sizeof *values, by_value);
+    if (count > 1)
+        qsort(values, count, sizeof *values, by_value);
     measured.amount = amount_real((values[(count - 1) / 2] + values[count / 2]) / 2, unit);
     measured.amount.range.low = values[0];
     measured.amount.range.high = values[count - 1];
@@ -111,7 +112,8 @@ static const uint64_t *sums_of_row(const void *user, size_t run, struct sums_spr
 {
     const struct row_sums *row = user;
     spread->variances = measures_variances(row->measures, row->axis, row->row, run);
-    spread->is_one_size = measures_row_has_one_size(row->measures, row->axis, row->row);
+    spread->is_one_size =
+        spread->variances != NULL && measures_row_has_one_size(row->measures, row->axis, row->row);
     return measures_sums(row->measures, row->axis, row->row, run);
 }
 

@@ -10,15 +10,28 @@ import statistics_of
 from commands import choose_options, words_of
 from moments import Moment, allocated_of, totals
 from registry import BUCKET, SIGNS, check, choose_moment, rule_status
-from selection import Selection
+from selection import Selection, class_matches, frame_matches
 from world import TICK, World
 
 
+def is_named(world, axis):
+    """Some name of the trace is one that the rule means; a method has one where a frame or a call is of it."""
+    kind, _, pattern = axis.partition(":")
+    if kind == "class":
+        return any(class_matches(pattern, name) for name, _ in world.classes)
+    used = {method for _, method, _ in world.frames} | {call.method for call in world.calls}
+    return kind != "site" or any(frame_matches(pattern, (world.method_path(method), 0)) for method in used)
+
+
 def try_rule(case, verb, axis, metric, value, unit=1, is_judged=True):
-    """The gate fails exactly if the rule holds of the model's value; it is not judged where the trace cannot have one."""
+    """The gate fails exactly if the rule holds of the model's value; it is not judged where the trace cannot have one, nor, but for rules that ask for
+    absence, where it names nothing and does not hold."""
     limit = max(0, value + case.chance.choice([-unit, 0, 0, unit]))
     sign = case.chance.choice(list(SIGNS))
     status = rule_status(sign, value, limit)
+    asks_for_absence = (sign in (">", "!=") and limit == 0) or (sign == ">=" and limit == 1)
+    if status == 0 and not asks_for_absence and not is_named(case.world, axis):
+        status = 3
     case.run(*verb, "-q", f"--fail-if={axis} {metric} {sign} {limit}{'ns' if unit == TICK else ''}", case.trace,
              status=(status if is_judged or status == 2 else 3,))
 

@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-#include "converter/statistics/statistics_columns.h"
+#include "converter/statistics/metrics.h"
+#include "converter/statistics/statistics.h"
 #include "format/json/json_output.h"
 
 enum statistics_order { ORDER_BYTES, ORDER_OBJECTS, ORDER_LIVE };

@@ -6,6 +6,7 @@
 #include "converter/cli/error_report.h"
 #include "converter/cli/report_table.h"
 #include "converter/cli/table_text.h"
+#include "converter/statistics/statistics_columns.h"
 #include "converter/statistics/statistics_report.h"
 
 /* ---- names ---- */

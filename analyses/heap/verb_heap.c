@@ -348,6 +348,8 @@ static enum step_status heap_from_trace(struct heap_asked *asked, const char *pa
     struct input input;
     struct event_selection selected;
     heap_tracker_select(&selected, &asked->selected);
+    if (asked->gates.count > 0)
+        measures_want_names(&selected);
     enum step_status status = input_open_seekable(&input, path, asked->from, &selected);
     if (status != STEP_STATUS_OK)
         return status;

@@ -166,6 +166,8 @@ static enum step_status verb_leaks_read_trace(struct leaks_options *options, con
     struct input input;
     struct event_selection selected = options->selected, all;
     heap_tracker_select(&all, &selected);
+    if (options->gates.count > 0)
+        measures_want_names(&all);
     enum step_status status = event_selection_needs_deaths(&selected)
                                   ? input_open_seekable(&input, path, NULL, &all)
                                   : input_open(&input, path, NULL, &all);

@@ -25,6 +25,12 @@ uint32_t measure_method_row(struct measures *measures, const struct trace_names 
 /* Returns the rows of all sites, by site number; the caller frees it.  NULL: out of memory. */
 uint32_t *measure_sites(struct measures *measures, const struct heap_sites *sites);
 
+/* Lets a pass that takes events of few kinds have those by which names without objects become
+ * known. */
+static inline void measures_want_names(struct event_selection *selected)
+{
+    selected->kinds |= TRACE_KIND_BIT(EVENT_CLASS_LOAD) | TRACE_KIND_BIT(EVENT_THREAD_BEGIN);
+}
 /* Notes the names of a trace, which rules may name whether they have rows or not, and whether some
  * pattern of the selection matches none of them.  is_empty: no event was selected.  Call it before
  * the trace's run is added.  Returns false if memory runs out. */

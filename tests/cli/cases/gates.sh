@@ -93,6 +93,9 @@ for rule in 'class:No.Such leaked > 1m' 'any site:No.such growth > 1k' 'class:No
 done
 named leaks $one --class=No.Such --fail-if 'leaked > 1m'
 named leaks $one --baseline $two --site=No.such --fail-if 'leaked > +1m'
+sed 's/^CL:1:A$/&\nCL:1:Unused/' sizeless.txt >unused.txt
+named heap unused.txt --at end --fail-if 'class:Unused alive_objects > 5' --fail-if 'class:Unuse alive_objects > 5'
+named leaks unused.txt --fail-if 'class:Unused leaked_objects > 5' --fail-if 'class:Unuse leaked_objects > 5'
 named stats $data/traces/open_calls.step --fail-if 'method:No.such calls > 5' --fail-if 'class:shop.Main allocated > 1m'
 named compare $one $two --fail-if 'class:No.Such allocated > +5%'
 named compare $one $two --class=No.Such --fail-if 'allocated > +5%'

@@ -10,9 +10,13 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import steptrace.Allocations;
@@ -52,7 +56,7 @@ class Limits {
 
     // limits.Limits.failsWithOne allocates 1 object, 24 bytes; at most 0 objects and 0 bytes pass
     //   1 object, 24 bytes: limits.Limits$Thing
-    //       at limits.Limits.failsWithOne(Limits.java:59)
+    //       at limits.Limits.failsWithOne(Limits.java:63)
     @Test
     @NoAllocation
     void failsWithOne() {
@@ -68,8 +72,8 @@ class Limits {
 
     // allocates 11 objects, 352 bytes; at most 10 objects pass
     //   10 objects, 240 bytes: limits.Limits$Thing
-    //       at limits.Limits.make(Limits.java:40)
-    //       at limits.Limits.failsWithOneObjectMore(Limits.java:77)
+    //       at limits.Limits.make(Limits.java:44)
+    //       at limits.Limits.failsWithOneObjectMore(Limits.java:81)
     //   1 object, 112 bytes: byte[]
     @Test
     @MaxAllocated(objects = 10)
@@ -251,6 +255,25 @@ class Limits {
     @NoAllocation
     void failsWithAMeasurementInIt() throws Exception {
         Allocations.measure(() -> make(3));
+    }
+
+    @Test
+    @NoAllocation
+    void passesWithAnInterrupt() {
+        Thread.currentThread().interrupt();
+    }
+
+    @AfterEach
+    void isInterrupted(TestInfo test) {
+        if (Thread.interrupted() != test.getDisplayName().startsWith("passesWithAnInterrupt"))
+            throw new AssertionError("the thread's interrupt");
+    }
+
+    // limits do not hold for dynamic tests
+    @TestFactory
+    @NoAllocation
+    List<DynamicTest> failsWithDynamicTests() {
+        return List.of(DynamicTest.dynamicTest("failsAtAll", () -> make(1)));
     }
 
     @Test

@@ -5,10 +5,21 @@ package limits;
 import java.util.function.IntSupplier;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import steptrace.junit.AllocationSnapshot;
 
-class Snapshots {
+abstract class Inherited {
     static volatile Object sink;
+
+    @Test
+    @AllocationSnapshot
+    void inherited() {
+        sink = new Object();
+    }
+}
+
+class Snapshots extends Inherited {
     private static int calls;
 
     private static void make(int n) {
@@ -27,6 +38,19 @@ class Snapshots {
     @AllocationSnapshot
     void repeated() {
         make(1);
+    }
+
+    @Test
+    @AllocationSnapshot
+    void overloaded() {
+        make(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2})
+    @AllocationSnapshot
+    void overloaded(int n) {
+        make(n);
     }
 
     @Test

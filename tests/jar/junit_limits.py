@@ -10,7 +10,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-METHOD = re.compile(r"^    +void ((passes|fails)\w+)\(")
+METHOD = re.compile(r"^    +(?:void|List<DynamicTest>) ((passes|fails)\w+)\(")
 COMMENT = re.compile(r"^    +// (.*)$")
 
 

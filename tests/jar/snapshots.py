@@ -34,7 +34,7 @@ class Project:
         (reports / "tmp").mkdir()
         environment = dict(os.environ, GITHUB_ACTIONS="true" if reviewed else "false", GITHUB_STEP_SUMMARY=str(self.summary))
         run = subprocess.run([*junit_limits.command(*self.arguments, reports, *words), "-c", "limits.Snapshots"],
-                             capture_output=True, text=True, check=False, cwd=self.scratch, env=environment)
+                             capture_output=True, text=True, check=False, cwd=self.scratch, env=environment, timeout=300)
         if not (reports / "TEST-junit-jupiter.xml").exists():
             sys.exit(f"JUnit did not run: {run.stdout}{run.stderr}")
         return dict(junit_limits.outcomes(reports)), run.stdout
@@ -48,7 +48,7 @@ class Project:
 
 
 def try_all(project):
-    fresh = dict.fromkeys(("exact", "repeated", "nothing", "lambda", "varying", "tolerant"), "there is no allocations.snap")
+    fresh = dict.fromkeys(("exact", "repeated", "overloaded", "inherited", "nothing", "lambda", "varying", "tolerant"), "there is no allocations.snap")
     project.expect("no file", project.run()[0], **fresh)
     project.expect("written", project.run("-Dsteptrace.update=true")[0], varying="a second call differs: 3, then 4 java.lang.Object")
     text = project.snapshot.read_text()
@@ -57,19 +57,28 @@ def try_all(project):
     wanted = [f"{EXACT} [{jdk}]: 4 objects, 104 bytes: 1 int[], 3 java.lang.Object",
               f"limits.Snapshots.nothing [{jdk}]: 0 objects, 0 bytes",
               f"limits.Snapshots.lambda [{jdk}]: 1 object, 16 bytes: 1 limits.Snapshots$$Lambda",
+              f"limits.Snapshots.overloaded [{jdk}]: 1 object, 16 bytes: 1 java.lang.Object",
+              f"limits.Snapshots.overloaded(int)#1 [{jdk}]: 2 objects, 32 bytes: 2 java.lang.Object",
+              f"limits.Snapshots.inherited [{jdk}]: 1 object, 16 bytes: 1 java.lang.Object",
               f"limits.Snapshots.repeated#1 [{jdk}]: 1 object, 16 bytes: 1 java.lang.Object"]
     project.faults += [f"no {line!r} in\n{text}" for line in wanted if line not in lines]
-    if lines[1:] != sorted(lines[1:]) or len(lines) != 8:
-        project.faults.append(f"not sorted, or not 7 lines:\n{text}")
+    if lines[1:] != sorted(lines[1:]) or len(lines) != 11:
+        project.faults.append(f"not sorted, or not 10 lines:\n{text}")
     results, output = project.run()
     project.expect("compared", results, **({"varying": "allocates"} if results["varying"] else {}))
     if "::error" in output:
         project.faults.append("an annotation without GitHub Actions")
+    first = project.scratch / "first"
+    os.link(project.snapshot, first)
+    project.snapshot.chmod(0o640)
     again = project.run("-Dsteptrace.update=true")
+    if first.read_text() != text or project.snapshot.stat().st_mode & 0o777 != 0o640:
+        project.faults.append("a new line is written into the old file, which an end of the JVM would lose, or the mode changes")
     stable = [line for line in project.snapshot.read_text().splitlines() if "varying" not in line and "tolerant" not in line]
     if stable != [line for line in lines if "varying" not in line and "tolerant" not in line]:
         project.faults.append(f"written again, it differs:\n{project.snapshot.read_text()}\n{again}")
     reviewed(project)
+    hostile(project)
     other_jdks(project, jdk)
 
 
@@ -104,6 +113,23 @@ def other_jdks(project, jdk):
         project.faults.append(f"the JDK is not with its line:\n{project.snapshot.read_text()}")
     if "allocations.snap:2: not a line" not in (change(f"{EXACT} [x]: nonsense\n") or ""):
         project.faults.append(f"a damaged line: {change('')}")
+
+
+def hostile(project):
+    """Line ends of another system pass; what is no file is refused, and a test never waits for it."""
+    project.snapshot.write_bytes(project.snapshot.read_bytes().replace(b"\n", b"\r\n"))
+    results, _ = project.run()
+    if results["exact"] is not None:
+        project.faults.append(f"with CR: {results['exact']}")
+    text = project.snapshot.read_text()
+    project.snapshot.unlink()
+    os.mkfifo(project.snapshot)
+    for words in ((), ("-Dsteptrace.update=true",)):
+        results, _ = project.run(*words)
+        if "no regular file" not in (results["exact"] or ""):
+            project.faults.append(f"a FIFO: {results['exact']}")
+    project.snapshot.unlink()
+    project.snapshot.write_text(text)
 
 
 def main(arguments):

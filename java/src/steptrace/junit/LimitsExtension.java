@@ -6,6 +6,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.extension.ExtensionConfigurationException;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
@@ -30,6 +31,16 @@ public final class LimitsExtension implements InvocationInterceptor {
         intercept(invocation, call, context);
     }
 
+    /** Dynamic tests are no methods, whose calls could be phases: they would pass with any limit. */
+    @Override
+    public <T> T interceptTestFactoryMethod(Invocation<T> invocation, ReflectiveInvocationContext<Method> call,
+            ExtensionContext context) throws Throwable {
+        if (!Limit.of(call.getExecutable(), context.getRequiredTestClass()).isEmpty())
+            throw new ExtensionConfigurationException(Subject.of(call.getExecutable(), context).name()
+                    + ": limits do not hold for dynamic tests; measure in them, with steptrace.Allocations.measure()");
+        return invocation.proceed();
+    }
+
     private static void intercept(Invocation<Void> invocation, ReflectiveInvocationContext<Method> call,
             ExtensionContext context) throws Throwable {
         List<Limit> limits = Limit.of(call.getExecutable(), context.getRequiredTestClass());
@@ -38,24 +49,15 @@ public final class LimitsExtension implements InvocationInterceptor {
             return;
         }
         warmUp(call, limits);
-        Method method = call.getExecutable();
-        Class<?> test = context.getRequiredTestClass();
+        Subject subject = Subject.of(call.getExecutable(), context);
         boolean isWritten = Snapshot.isWritten() && limits.stream().anyMatch(limit -> limit.kind() == Limit.Kind.LINE);
-        List<Sites> sites = measure(invocation::proceed, method, test, limits, name(method, context));
+        List<Sites> sites = measure(invocation::proceed, subject, limits);
         if (isWritten)
-            compare(sites, measure(() -> again(call), method, test, limits, name(method, context)), limits);
+            compare(sites, measure(() -> again(call), subject, limits), limits);
     }
 
     private interface Call {
         void run() throws Throwable;
-    }
-
-    /** Calls of one method are told apart by their numbers: "a.Test.parses#2". */
-    private static String name(Method method, ExtensionContext context) {
-        String id = context.getUniqueId();
-        int at = id.lastIndexOf("[test-template-invocation:#");
-        return method.getDeclaringClass().getName() + "." + method.getName()
-                + (at < 0 ? "" : id.substring(id.indexOf('#', at), id.length() - 1));
     }
 
     private static void warmUp(ReflectiveInvocationContext<Method> call, List<Limit> limits) throws Throwable {
@@ -75,9 +77,9 @@ public final class LimitsExtension implements InvocationInterceptor {
     }
 
     /** A test that fails by itself is not judged. Returns what was counted for each limit. */
-    private static List<Sites> measure(Call call, Method method, Class<?> test, List<Limit> limits, String name)
-            throws Throwable {
-        try (Recording recording = new Recording(name, Phases.with(method, test), Phases.pattern(method))) {
+    private static List<Sites> measure(Call call, Subject subject, List<Limit> limits) throws Throwable {
+        try (Recording recording = new Recording(subject.name(), Phases.with(subject.method(), subject.type()),
+                Phases.pattern(subject.method()))) {
             call.run();
             if (limits.stream().anyMatch(Limit::ofLive))
                 Recording.collect();
@@ -85,34 +87,40 @@ public final class LimitsExtension implements InvocationInterceptor {
             List<Sites> sites = new ArrayList<>();
             for (Limit limit : limits)
                 sites.add(recording.sites(limit.ofLive(), limit.site()));
-            judge(recording, name, limits, sites);
+            judge(recording, subject, limits, sites);
             return sites;
         }
     }
 
-    private static void judge(Recording recording, String name, List<Limit> limits, List<Sites> sites)
+    private static void judge(Recording recording, Subject subject, List<Limit> limits, List<Sites> sites)
             throws IOException {
         StringBuilder faults = new StringBuilder();
         for (int i = 0; i < limits.size(); i++)
-            faults.append(fault(name, limits.get(i), sites.get(i)));
+            faults.append(fault(subject, limits.get(i), sites.get(i)));
         if (faults.isEmpty())
             return;
         faults.setLength(faults.length() - 1);
-        Reviewer.tell(name, faults.toString());
-        throw new AssertionError(faults + recording.kept());
+        String fault = faults.toString();
+        try {
+            Reviewer.tell(subject, fault);
+            faults.append(recording.kept());
+        } catch (IOException later) {
+            faults.append('\n').append(later);
+        }
+        throw new AssertionError(faults);
     }
 
-    private static String fault(String name, Limit limit, Sites sites) throws IOException {
+    private static String fault(Subject subject, Limit limit, Sites sites) throws IOException {
         if (limit.kind() == Limit.Kind.LINE && Snapshot.isWritten()) {
-            Snapshot.write(name, sites);
+            Snapshot.write(subject.name(), sites);
             return "";
         }
         if (limit.kind() == Limit.Kind.LINE)
-            return Snapshot.fault(name, sites, limit);
+            return Snapshot.fault(subject, sites, limit);
         return limit.allows(sites) ? ""
-                : name + (limit.ofLive() ? " leaves " : " allocates ")
+                : subject.name() + (limit.ofLive() ? " leaves " : " allocates ")
                         + Sites.amount(sites.objects(), sites.bytes()) + "; " + limit.text() + " pass\n"
-                        + sites.table(name.replaceFirst("#.*", ""));
+                        + sites.table(subject.frame());
     }
 
     /** When a line is written, a second call says whether the next run will find the same. */

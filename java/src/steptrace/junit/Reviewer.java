@@ -20,10 +20,11 @@ final class Reviewer {
     private Reviewer() {
     }
 
-    static void tell(String name, String fault) throws IOException {
+    static void tell(Subject subject, String fault) throws IOException {
         if (!"true".equals(System.getenv("GITHUB_ACTIONS")))
             return;
-        System.out.println("::error " + place(name, fault) + "title=" + property(name) + "::" + message(fault));
+        /* a command begins a line, and tests may have begun one */
+        System.out.println("\n::error " + place(subject, fault) + "title=" + property(subject.name()) + "::" + message(fault));
         String summary = System.getenv("GITHUB_STEP_SUMMARY");
         if (summary != null)
             Files.writeString(Path.of(summary), row(fault), StandardCharsets.UTF_8, StandardOpenOption.CREATE,
@@ -31,9 +32,9 @@ final class Reviewer {
     }
 
     /** "file=src/test/java/a/Test.java,line=7,", of the test's own frame; empty if the file is not found. */
-    private static String place(String name, String fault) {
-        String method = name.replaceFirst("#.*", ""), type = method.substring(0, method.lastIndexOf('.'));
-        Matcher frame = Pattern.compile(Pattern.quote(method) + "\\(([^:()]+):(\\d+)\\)").matcher(fault);
+    private static String place(Subject subject, String fault) {
+        String type = subject.method().getDeclaringClass().getName();
+        Matcher frame = Pattern.compile(Pattern.quote(subject.frame()) + "\\(([^:()]+):(\\d+)\\)").matcher(fault);
         if (!frame.find())
             return "";
         String folder = type.contains(".") ? type.substring(0, type.lastIndexOf('.')).replace('.', '/') + "/" : "";

@@ -5,9 +5,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -34,6 +37,7 @@ final class Snapshot {
     private static final Pattern LINE = Pattern.compile("(.+) \\[(\\d{1,5}(?: \\d{1,5})*)\\]: ((\\d{1,18}) objects?, "
             + "(\\d{1,18}) bytes.*)");
     private static final int LARGEST = 3;
+    private static final long MOST_BYTES = 1 << 26;
     private static final int JDK = Runtime.version().feature();
 
     private record Line(String test, SortedSet<Integer> jdks, String counts, long objects, long bytes) {
@@ -67,19 +71,50 @@ final class Snapshot {
         return IS_WRITTEN;
     }
 
-    /** Writes the test's line. */
+    /** Writes the test's line. A new file takes the place of the old one, which is whole until then. */
     static void write(String test, Sites sites) throws IOException {
-        try (FileChannel file = FileChannel.open(FILE, StandardOpenOption.CREATE, StandardOpenOption.READ,
-                StandardOpenOption.WRITE)) {
-            file.lock();
-            List<Line> lines = lines(file);
+        try (FileChannel old = locked()) {
+            List<Line> lines = lines(old);
             add(lines, Line.of(test, sites));
             lines.sort(Comparator.comparing(Line::test).thenComparing(line -> line.jdks.first()));
-            byte[] text = (HEAD + lines.stream().map(Line::toString).collect(Collectors.joining()))
-                    .getBytes(StandardCharsets.UTF_8);
-            file.truncate(0);
-            for (ByteBuffer rest = ByteBuffer.wrap(text); rest.hasRemaining();)
-                file.write(rest, rest.position());
+            Path file = FILE.toRealPath(), written = Files.createTempFile(file.getParent(), "." + file.getFileName(), ".new");
+            try {
+                Files.setPosixFilePermissions(written, Files.getPosixFilePermissions(file));
+                Files.writeString(written, HEAD + lines.stream().map(Line::toString).collect(Collectors.joining()));
+                Files.move(written, file, StandardCopyOption.ATOMIC_MOVE);
+            } finally {
+                Files.deleteIfExists(written);
+            }
+        }
+    }
+
+    /** The file, locked, and made if there is none. Another JVM may have replaced the one that was to be locked. */
+    private static FileChannel locked() throws IOException {
+        while (true) {
+            String before = state();
+            FileChannel file = FileChannel.open(FILE, StandardOpenOption.CREATE, StandardOpenOption.READ,
+                    StandardOpenOption.WRITE);
+            try {
+                file.lock();
+                if (state().equals(before))
+                    return file;
+                file.close();
+            } catch (IOException fault) {
+                file.close();
+                throw fault;
+            }
+        }
+    }
+
+    /** Says which file it is; empty if there is none. */
+    private static String state() throws IOException {
+        try {
+            BasicFileAttributes now = Files.readAttributes(FILE, BasicFileAttributes.class);
+            if (!now.isRegularFile())
+                throw new IOException(FILE + ": no regular file");
+            return now.fileKey() + " " + now.lastModifiedTime();
+        } catch (NoSuchFileException fault) {
+            return "";
         }
     }
 
@@ -97,13 +132,13 @@ final class Snapshot {
     }
 
     /** What is wrong with what the test allocates; empty if nothing is. */
-    static String fault(String test, Sites sites, Limit limit) throws IOException {
+    static String fault(Subject subject, Sites sites, Limit limit) throws IOException {
+        String test = subject.name();
+        if (state().isEmpty())
+            return test + ": there is no " + FILE + "; -Dsteptrace.update=true writes it\n";
         List<Line> known = new ArrayList<>();
         try (FileChannel file = FileChannel.open(FILE, StandardOpenOption.READ)) {
-            file.lock(0, Long.MAX_VALUE, true);
             known.addAll(lines(file));
-        } catch (NoSuchFileException fault) {
-            return test + ": there is no " + FILE + "; -Dsteptrace.update=true writes it\n";
         }
         known.removeIf(line -> !line.test.equals(test));
         if (known.isEmpty())
@@ -113,27 +148,30 @@ final class Snapshot {
         if (known.isEmpty())
             return test + " has lines of other JDKs in " + FILE + ", and none of JDK " + JDK
                     + "; -Dsteptrace.update=true writes it\n";
-        return fault(known.get(0), Line.of(test, sites), sites, limit);
+        String differs = difference(known.get(0), Line.of(test, sites), limit);
+        return differs.isEmpty() ? "" : differs + sites.table(subject.frame());
     }
 
-    private static String fault(Line known, Line seen, Sites sites, Limit limit) {
+    private static String difference(Line known, Line seen, Limit limit) {
         boolean isNear = Math.abs(known.objects - seen.objects) <= limit.objects()
                 && Math.abs(known.bytes - seen.bytes) <= limit.bytes();
         boolean isExact = limit.objects() == 0 && limit.bytes() == 0;
         if (isExact ? known.counts.equals(seen.counts) : isNear)
             return "";
         return seen.test + " allocates " + seen.counts + "\n  " + FILE + " has " + known.counts
-                + "; -Dsteptrace.update=true writes the new line\n" + sites.table(seen.test.replaceFirst("#.*", ""));
+                + "; -Dsteptrace.update=true writes the new line\n";
     }
 
-    /** The caller holds the file's lock. */
+    /** Of an open file: to close a second one would end the lock. */
     private static List<Line> lines(FileChannel file) throws IOException {
-        ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(Math.min(file.size(), 1 << 28)));
+        if (file.size() > MOST_BYTES)
+            throw new IOException(FILE + ": larger than " + MOST_BYTES + " bytes");
+        ByteBuffer bytes = ByteBuffer.allocate((int) file.size());
         while (bytes.hasRemaining() && file.read(bytes, bytes.position()) > 0)
             continue;
         List<Line> lines = new ArrayList<>();
         int number = 0;
-        for (String text : new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8).split("\n")) {
+        for (String text : new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8).split("\r?\n")) {
             number++;
             if (!text.isBlank() && !text.startsWith("#"))
                 lines.add(Line.of(text, number));

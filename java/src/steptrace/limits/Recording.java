@@ -29,6 +29,7 @@ public final class Recording implements AutoCloseable {
     private Path directory;
     private Path trace;
     private boolean isRecording;
+    private boolean isInterrupted;
 
     /**
      * Begins it. Nothing else of the JVM has to go on meanwhile: gentle=no. The classes keep their probes for the next one.
@@ -68,8 +69,9 @@ public final class Recording implements AutoCloseable {
         }
     }
 
-    /** Ends the trace. */
+    /** Ends the trace. What has interrupted the thread until now is the business of what is measured. */
     public void end() throws IOException {
+        isInterrupted |= Thread.interrupted();
         isRecording = false;
         Agent.command("stop");
     }
@@ -116,6 +118,8 @@ public final class Recording implements AutoCloseable {
             Files.deleteIfExists(directory);
         } finally {
             ONE_AT_A_TIME.unlock();
+            if (isInterrupted)
+                Thread.currentThread().interrupt();
         }
     }
 }

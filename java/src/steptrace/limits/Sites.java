@@ -34,8 +34,13 @@ public final class Sites {
         Sites sites = new Sites();
         for (List<String> at : records.subList(1, records.size()))
             sites.rows.add(new Row(Long.parseLong(at.get(0)), Long.parseLong(at.get(1)),
-                    sourceName(at.get(2).replace('/', '.')), at.get(3).replace('/', '.').split(";")));
+                    sourceName(shown(at.get(2))), shown(at.get(3)).split(";")));
         return sites;
+    }
+
+    /** As in source code, and in one line: generated classes may have any name. */
+    private static String shown(String name) {
+        return name.replace('/', '.').replaceAll("\\R", "?");
     }
 
     /** Fields are separated by commas, and may be in quotes, where two quotes are one. */

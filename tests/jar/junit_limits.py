@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree
+import zipfile
 
 METHOD = re.compile(r"^    +(?:void|List<DynamicTest>) ((passes|fails)\w+)\(")
 COMMENT = re.compile(r"^    +// (.*)$")
@@ -59,16 +60,24 @@ def faults_of(tests, results):
             yield from (f"{name}: no {line!r} in\n{message}" for line in tests[name] if line not in message)
 
 
-def without_command(arguments, scratch):
-    """Without the command, a test with a limit fails and says what it needs; others run."""
+def one_fault(arguments, scratch, words, wanted):
+    """With these words for the JVM, a test with a limit fails and says why; others run."""
     pathlib.Path(scratch).mkdir()
     pathlib.Path(scratch, "tmp").mkdir()
-    run = subprocess.run([*command(arguments[0], "/nowhere/steptrace", *arguments[2:5], scratch),
+    run = subprocess.run([*command(*arguments[:5], scratch, *words),
                           "-m", "limits.Limits#passesWithoutAllocation", "-m", "limits.Limits#passesWithoutALimit"],
                          capture_output=True, text=True, check=False)
     results = dict(outcomes(scratch))
-    if results["passesWithoutALimit"] is not None or "-Dsteptrace.command" not in results["passesWithoutAllocation"]:
-        yield f"without the command: {results}\n{run.stderr}"
+    if results["passesWithoutALimit"] is not None or wanted not in (results["passesWithoutAllocation"] or ""):
+        yield f"{words}: {results}\n{run.stderr}"
+
+
+def other_agent(arguments, scratch):
+    """The agent of -agentpath has the probes."""
+    with zipfile.ZipFile(arguments[2]) as jar:
+        library = next(name for name in jar.namelist() if name.endswith("libtracer.so"))
+        words = [f"-agentpath:{jar.extract(library, scratch)}=file={scratch}/run.step,engine=bytecode"]
+    return one_fault(arguments, f"{scratch}/agent", words, "this JVM has another copy of the agent already")
 
 
 def main(arguments):
@@ -88,7 +97,8 @@ def main(arguments):
         judged = sum("trace: " in (message or "") for _, message in results)
         if kept != judged:
             faults.append(f"{kept} traces kept of {judged} tests that exceed their limits")
-        faults += without_command(arguments, f"{scratch}/other")
+        faults += one_fault([arguments[0], "/nowhere/steptrace", *arguments[2:]], f"{scratch}/other", [], "-Dsteptrace.command")
+        faults += other_agent(arguments, scratch)
     print(*faults, f"{len(results)} tests, {len(faults)} faults", sep="\n")
     return 1 if faults else 0
 

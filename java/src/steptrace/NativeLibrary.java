@@ -33,6 +33,8 @@ final class NativeLibrary {
             return;
         if (System.getProperty(LOADED) != null)
             throw new IOException("another class loader has loaded the agent");
+        if (isThere())
+            throw new IOException("this JVM has another copy of the agent already, of -agentpath or steptrace attach");
         file = unpack();
         try {
             System.load(file.toString());
@@ -43,6 +45,16 @@ final class NativeLibrary {
         }
         isLoaded = true;
         System.setProperty(LOADED, "yes");
+    }
+
+    /** Whether a copy of the agent has defined the class of its probes, which a second one cannot. */
+    private static boolean isThere() {
+        try {
+            Class.forName("java.lang.StepTraceProbe", false, null);
+            return true;
+        } catch (ClassNotFoundException none) {
+            return false;
+        }
     }
 
     private static void remove() {

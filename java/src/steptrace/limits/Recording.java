@@ -18,9 +18,11 @@ import steptrace.Agent;
 public final class Recording implements AutoCloseable {
     private static final String DEPTH = "256";
     private static final int COLLECTIONS = 50;
-    /** What the JVM calls once for a class or a call site: no part of what is measured. */
+    /**
+     * What the JVM calls once for a class or a call site, and JaCoCo once for a class: no part of what is measured.
+     */
     private static final List<String> ONCE = List.of("!java.lang.ClassLoader.loadClass",
-            "!java.lang.invoke.MethodHandleNatives.*");
+            "!java.lang.invoke.MethodHandleNatives.*", "!**.$jacocoInit");
     /** A JVM records one trace at a time: measurements come one after the other. */
     private static final ReentrantLock ONE_AT_A_TIME = new ReentrantLock();
 
@@ -46,7 +48,7 @@ public final class Recording implements AutoCloseable {
             throw new IOException("a measurement within a measurement: a JVM records one trace at a time");
         ONE_AT_A_TIME.lock();
         try {
-            directory = Files.createTempDirectory("steptrace-test-");
+            directory = newDirectory();
             trace = directory.resolve("test.step");
             Agent.command("file=" + trace + ",existing=no,gentle=no,probes=keep,engine=bytecode,events=alloc+free,stack="
                     + DEPTH + ",phase=" + phases);
@@ -54,6 +56,14 @@ public final class Recording implements AutoCloseable {
         } finally {
             if (!isRecording)
                 close();
+        }
+    }
+
+    private static Path newDirectory() throws IOException {
+        try {
+            return Files.createTempDirectory("steptrace-test-");
+        } catch (IOException fault) {
+            throw new IOException("the trace needs a directory in java.io.tmpdir: " + fault, fault);
         }
     }
 

@@ -65,6 +65,22 @@ enum step_status object_births_open(struct object_births *births, struct tables 
     return status;
 }
 
+unsigned object_births_columns(const struct object_births *births)
+{
+    static const struct {
+        size_t column;
+        unsigned bit;
+    } rows[] = {{OBJECTS_BORN, BIRTH_TIME},
+                {OBJECTS_SIZE, BIRTH_SIZE},
+                {OBJECTS_THREAD, BIRTH_THREAD},
+                {OBJECTS_SITE, BIRTH_SITE},
+                {OBJECTS_CLASS_ID, BIRTH_CLASS}};
+    unsigned columns = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        columns |= births->places[rows[i].column] != SIZE_MAX ? rows[i].bit : 0;
+    return columns;
+}
+
 void object_births_close(struct object_births *births)
 {
     table_scan_destroy(births->scan);

@@ -24,6 +24,8 @@ enum step_status object_births_open(struct object_births *births, struct tables 
                                     const struct table_request *request, struct step_error *error);
 void object_births_close(struct object_births *births);
 
+/* Returns the columns that pages of births need: enum birth_column. */
+unsigned object_births_columns(const struct object_births *births);
 /* Adds all births up to a time (in ticks) to `live`, perhaps with later ones. */
 enum step_status object_births_keep(struct object_births *births, uint64_t ticks,
                                     struct birth_pages *live, struct step_error *error);

@@ -106,18 +106,24 @@ static double life_weights_factor(const struct life_weights *weights, uint64_t o
     return LOTS / least_of(weights, from > 0 ? from - 1 : 0, to);
 }
 
+/* Prefetches a column's part of a line each. */
+static void fetch_column(const void *values, size_t value_bytes, unsigned place, unsigned count)
+{
+    enum { LINE = 64 };
+    const char *end = (const char *) values + (place + count) * value_bytes;
+    for (const char *at = (const char *) values + place * value_bytes; values != NULL && at < end;
+         at += LINE)
+        __builtin_prefetch(at);
+}
+
 /* Prefetches births, which were written long ago. */
 static void fetch_births(const struct birth_page *page, unsigned place, unsigned count)
 {
-    for (unsigned i = place & ~7u; i < place + count; i += 8) {
-        __builtin_prefetch(&page->born_ns[i]);
-        __builtin_prefetch(&page->size[i]);
-    }
-    for (unsigned i = place & ~15u; i < place + count; i += 16) {
-        __builtin_prefetch(&page->thread[i]);
-        __builtin_prefetch(&page->site[i]);
-        __builtin_prefetch(&page->class_id[i]);
-    }
+    fetch_column(page->born_ns, sizeof *page->born_ns, place, count);
+    fetch_column(page->size, sizeof *page->size, place, count);
+    fetch_column(page->thread, sizeof *page->thread, place, count);
+    fetch_column(page->site, sizeof *page->site, place, count);
+    fetch_column(page->class_id, sizeof *page->class_id, place, count);
 }
 
 void object_group_add(struct object_group *group, const struct birth_page *page, uint32_t bits,

@@ -2,7 +2,8 @@
 /*
  * The table `objects`: joins allocations with frees.  An object becomes a row at its death, or at
  * the end.  Before each block of frees, reads the blocks of allocations that begin before it ends.
- * Memory is thus that of the live objects and of the objects born during one block of frees.
+ * Memory is thus that of the live objects and of the objects born during one block of frees, of
+ * each the columns that are needed.
  */
 #include <stdlib.h>
 
@@ -149,7 +150,7 @@ struct object_rows {
     bool wants_survived;
     struct object_group group;
     struct life_weights lives;
-    struct birth_page rest[OBJECT_GROUP_RUNS];
+    struct birth_page *rest[OBJECT_GROUP_RUNS]; /* pages that `live` lends */
 };
 
 static size_t room_of(const struct object_rows *rows)
@@ -257,8 +258,8 @@ static enum step_status read_rest(struct object_rows *rows, struct step_error *e
                        rows->birth_row < births->batch->row_count && object_group_has_room(group);
          i++) {
         rows->birth_row +=
-            object_births_read(births, rows->birth_row, room - group->row_count, &rows->rest[i]);
-        object_group_add(group, &rows->rest[i], rows->rest[i].living, NULL);
+            object_births_read(births, rows->birth_row, room - group->row_count, rows->rest[i]);
+        object_group_add(group, rows->rest[i], rows->rest[i]->living, NULL);
     }
     object_group_put(group, rows->base.tables, &rows->base.builder, false);
     return STEP_STATUS_OK;
@@ -329,6 +330,10 @@ static enum step_status object_rows_open(struct table_rows *base, struct step_er
     rows->died_ns = UINT64_MAX;
     rows->wants_survived = request->needed[OBJECTS_SURVIVED] != 0;
     enum step_status status = object_births_open(&rows->births, tables, request, error);
+    rows->live.columns = object_births_columns(&rows->births);
+    for (size_t i = 0; i < OBJECT_GROUP_RUNS && status == STEP_STATUS_OK; i++)
+        if ((rows->rest[i] = birth_pages_lend(&rows->live)) == NULL)
+            status = no_memory(error);
     if (status == STEP_STATUS_OK && OBJECTS_LIFE_WEIGHT < request->table->base.column_count &&
         request->needed[OBJECTS_LIFE_WEIGHT] != 0)
         status = life_weights_read(&rows->lives, tables, error);

@@ -2,8 +2,8 @@
 /*
  * Birth pages: the class, size, thread, site and time of each live object's allocation, by object
  * number.  Numbers rise in the order of allocations, and objects die near those that were allocated
- * with them.  A page therefore stores 32 consecutive numbers as columns, and is released when none
- * of its objects is alive.
+ * with them.  A page therefore stores 32 consecutive numbers as columns, those that are wanted, and
+ * is released when none of its objects is alive.
  */
 #ifndef CONVERTER_CONTAINERS_BIRTH_PAGES_H
 #define CONVERTER_CONTAINERS_BIRTH_PAGES_H
@@ -16,6 +16,16 @@
 #define BIRTH_PAGE_BITS 5u
 #define BIRTH_PAGE_SIZE ((size_t) 1 << BIRTH_PAGE_BITS)
 
+/* Columns, a bit each. */
+enum birth_column {
+    BIRTH_TIME = 1,
+    BIRTH_SIZE = 2,
+    BIRTH_THREAD = 4,
+    BIRTH_SITE = 8,
+    BIRTH_CLASS = 16,
+    BIRTH_ALL = 31
+};
+
 struct birth_slab;
 
 struct birth_page {
@@ -23,16 +33,17 @@ struct birth_page {
     uint32_t living;   /* bitmap: objects that are alive */
     uint32_t existing; /* bitmap: objects that existed before the trace started */
     struct birth_page *next_free;
-    /* Columns, indexed by birth_place().  The caller sets only the columns that it needs. */
-    uint64_t born_ns[BIRTH_PAGE_SIZE];
-    uint64_t size[BIRTH_PAGE_SIZE];
-    uint32_t thread[BIRTH_PAGE_SIZE];
-    uint32_t site[BIRTH_PAGE_SIZE];
-    uint32_t class_id[BIRTH_PAGE_SIZE];
+    /* Columns, indexed by birth_place(); NULL: not wanted.  The caller sets them. */
+    uint64_t *born_ns;
+    uint64_t *size;
+    uint32_t *thread;
+    uint32_t *site;
+    uint32_t *class_id;
 };
 
-/* Zero-initialise for an empty set of pages. */
+/* Zero-initialise, but for `columns`, for an empty set of pages. */
 struct birth_pages {
+    unsigned columns;           /* that pages have: enum birth_column */
     struct step_page_map pages; /* by number */
     struct birth_page *last;    /* most recently used page, or NULL */
     struct birth_page *free;    /* released pages, to be reused */
@@ -67,6 +78,9 @@ static inline unsigned birth_run(const uint64_t *objects, size_t count)
 /* Marks `count` objects from `object` on as alive, all in one page, and returns that page; the
  * caller fills in their columns.  Returns NULL if out of memory. */
 struct birth_page *birth_pages_put(struct birth_pages *pages, uint64_t object, unsigned count);
+/* Returns a page that has no number, for the caller's own use until the reset; NULL: out of memory.
+ */
+struct birth_page *birth_pages_lend(struct birth_pages *pages);
 /* Removes `count` objects from `object` on, all in one page.  Sets `*bits` to those that were
  * alive.  Returns their page, which stays readable until the next birth_pages_put(), or NULL if
  * none was alive. */

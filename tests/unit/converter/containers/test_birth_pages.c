@@ -69,7 +69,7 @@ static size_t take(struct birth_pages *pages, uint64_t *born, uint64_t object, u
 static void test_against_array(void)
 {
     static uint64_t born[OBJECTS + BIRTH_PAGE_SIZE];
-    struct birth_pages pages = {0};
+    struct birth_pages pages = {.columns = BIRTH_TIME | BIRTH_SITE};
     uint64_t seed = UINT64_C(0x9e3779b97f4a7c15);
     size_t living = 0, found = 0, slot = 0;
     for (uint64_t round = 1; round <= ROUNDS; round++) {
@@ -86,6 +86,50 @@ static void test_against_array(void)
     CU_ASSERT_EQUAL(found, living);
     CU_ASSERT_TRUE(living > 0);
     birth_pages_reset(&pages);
+}
+
+/* Pages have the columns that are wanted, which do not overlap, and others have not. */
+static void test_columns(void)
+{
+    for (unsigned columns = 0; columns <= BIRTH_ALL; columns++) {
+        struct birth_pages pages = {.columns = columns};
+        struct birth_page *lent[20];
+        for (unsigned i = 0; i < 20; i++) {
+            lent[i] = i % 2 == 0 ? birth_pages_lend(&pages) : birth_pages_put(&pages, i * 32, 5);
+            CU_ASSERT_PTR_NOT_NULL_FATAL(lent[i]);
+            for (unsigned k = 0; k < BIRTH_PAGE_SIZE; k++) {
+                if (lent[i]->born_ns != NULL)
+                    lent[i]->born_ns[k] = i * 1000 + k;
+                if (lent[i]->size != NULL)
+                    lent[i]->size[k] = i * 2000 + k;
+                if (lent[i]->thread != NULL)
+                    lent[i]->thread[k] = i * 3000 + k;
+                if (lent[i]->site != NULL)
+                    lent[i]->site[k] = i * 4000 + k;
+                if (lent[i]->class_id != NULL)
+                    lent[i]->class_id[k] = i * 5000 + k;
+            }
+        }
+        unsigned faults = 0;
+        for (unsigned i = 0; i < 20; i++) {
+            const struct birth_page *page = lent[i];
+            faults += (page->born_ns != NULL) != ((columns & BIRTH_TIME) != 0);
+            faults += (page->size != NULL) != ((columns & BIRTH_SIZE) != 0);
+            faults += (page->thread != NULL) != ((columns & BIRTH_THREAD) != 0);
+            faults += (page->site != NULL) != ((columns & BIRTH_SITE) != 0);
+            faults += (page->class_id != NULL) != ((columns & BIRTH_CLASS) != 0);
+            faults += i % 2 == 1 && (page->number != i || page->living != 0x1f);
+            for (unsigned k = 0; k < BIRTH_PAGE_SIZE; k++) {
+                faults += page->born_ns != NULL && page->born_ns[k] != i * 1000 + k;
+                faults += page->size != NULL && page->size[k] != i * 2000 + k;
+                faults += page->thread != NULL && page->thread[k] != i * 3000 + k;
+                faults += page->site != NULL && page->site[k] != i * 4000 + k;
+                faults += page->class_id != NULL && page->class_id[k] != i * 5000 + k;
+            }
+        }
+        CU_ASSERT_EQUAL(faults, 0);
+        birth_pages_reset(&pages);
+    }
 }
 
 static void test_empty(void)
@@ -105,5 +149,6 @@ void add_suite(void)
     CU_pSuite suite = CU_add_suite("pages of births", NULL, NULL);
     CU_add_test(suite, "bits and runs", test_bits);
     CU_add_test(suite, "random runs", test_against_array);
+    CU_add_test(suite, "columns", test_columns);
     CU_add_test(suite, "empty", test_empty);
 }

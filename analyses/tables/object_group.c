@@ -106,14 +106,15 @@ static double life_weights_factor(const struct life_weights *weights, uint64_t o
     return LOTS / least_of(weights, from > 0 ? from - 1 : 0, to);
 }
 
-/* Prefetches a column's part of a line each. */
+/* Prefetches a part of a column, a line at a time. */
 static void fetch_column(const void *values, size_t value_bytes, unsigned place, unsigned count)
 {
     enum { LINE = 64 };
-    const char *end = (const char *) values + (place + count) * value_bytes;
-    for (const char *at = (const char *) values + place * value_bytes; values != NULL && at < end;
-         at += LINE)
-        __builtin_prefetch(at);
+    if (values == NULL)
+        return;
+    const char *at = (const char *) values + place * value_bytes;
+    for (size_t i = 0; i < count * value_bytes; i += LINE)
+        __builtin_prefetch(at + i);
 }
 
 /* Prefetches births, which were written long ago. */

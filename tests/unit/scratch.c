@@ -33,7 +33,7 @@ int scratch_end(void)
     return nftw(folder, scratch_remove, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-const char *scratch_path(const char *name)
+char *scratch_path(const char *name)
 {
     static char paths[16][512];
     static unsigned next;
@@ -42,9 +42,9 @@ const char *scratch_path(const char *name)
     return path;
 }
 
-const char *scratch_put(const char *name, const void *data, size_t length)
+char *scratch_put(const char *name, const void *data, size_t length)
 {
-    const char *path = scratch_path(name);
+    char *path = scratch_path(name);
     FILE *file = fopen(path, "wb");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     CU_ASSERT_EQUAL_FATAL(fwrite(data, 1, length, file), length);
@@ -52,7 +52,7 @@ const char *scratch_put(const char *name, const void *data, size_t length)
     return path;
 }
 
-const char *scratch_put_text(const char *name, const char *text)
+char *scratch_put_text(const char *name, const char *text)
 {
     return scratch_put(name, text, strlen(text));
 }
@@ -69,7 +69,7 @@ static size_t scratch_take(int file, char *text)
     return used;
 }
 
-const char *scratch_read(const char *path, size_t *length)
+char *scratch_read(const char *path, size_t *length)
 {
     static char text[READ_MOST];
     int file = open(path, O_RDONLY | O_CLOEXEC);

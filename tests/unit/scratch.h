@@ -11,13 +11,13 @@ int scratch_begin(void);
 int scratch_end(void);
 
 /* The path of a file there.  The texts of the last 16 calls are valid. */
-const char *scratch_path(const char *name);
+char *scratch_path(const char *name);
 /* Writes a file there, and returns its path. */
-const char *scratch_put(const char *name, const void *data, size_t length);
-const char *scratch_put_text(const char *name, const char *text);
+char *scratch_put(const char *name, const void *data, size_t length);
+char *scratch_put_text(const char *name, const char *text);
 /* Reads a file of at most 1 MiB - 1 byte, and ends it with 0.  Returns NULL if there is none.
  * Valid until the next call. */
-const char *scratch_read(const char *path, size_t *length);
+char *scratch_read(const char *path, size_t *length);
 
 /* From scratch_listen() to scratch_hear(), standard output and standard error go to files. */
 void scratch_listen(void);

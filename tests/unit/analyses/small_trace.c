@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "steptrace/writer.h"
-#include "tests/unit/analyses/scratch.h"
+#include "tests/unit/scratch.h"
 
 #define STREAM 2u /* 1 is that of definitions */
 #define OK(call) CU_ASSERT_EQUAL_FATAL((call), STEP_STATUS_OK)

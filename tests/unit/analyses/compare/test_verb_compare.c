@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "converter/cli/verb.h"
-#include "tests/unit/analyses/run_verb.h"
-#include "tests/unit/analyses/scratch.h"
 #include "tests/unit/analyses/small_trace.h"
+#include "tests/unit/analyses/verb_output.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 VERB(compare);
 
@@ -95,7 +95,6 @@ static void test_json_and_page(void)
     CU_ASSERT_EQUAL(strncmp(end, "</script>\n<script>", 18), 0);
     *end = '\0';
     CU_ASSERT_TRUE(json_parse(data));
-    free(text);
 }
 
 /* Medians of sets: 3, 5 and 9 objects before, 5 after. */
@@ -162,16 +161,15 @@ static void test_faults(void)
     CU_ASSERT_STRING_EQUAL(run_out(), "");
     size_t length;
     char *bytes = scratch_read(path, &length);
-    char *cut = scratch_file("cut.step", bytes, length - 40);
+    char *cut = scratch_put("cut.step", bytes, length - 40);
     CU_ASSERT_EQUAL(run_verb(verb_compare, path, cut, "--json", NULL), STEP_STATUS_CORRUPT);
     CU_ASSERT_TRUE(run_json()); /* with what is there */
     CU_ASSERT_TRUE(run_reported("cut.step"));
-    free(bytes);
 }
 
 void add_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("compare", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("compare", scratch_begin, scratch_end);
     CU_add_test(suite, "CSV", test_csv);
     CU_add_test(suite, "text", test_text);
     CU_add_test(suite, "JSON and the page", test_json_and_page);

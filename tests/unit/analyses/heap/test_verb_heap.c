@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "converter/cli/verb.h"
-#include "tests/unit/analyses/run_verb.h"
-#include "tests/unit/analyses/scratch.h"
 #include "tests/unit/analyses/small_trace.h"
+#include "tests/unit/analyses/verb_output.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 VERB(heap);
 
@@ -228,7 +228,7 @@ static void test_largest(void)
 
 void add_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("heap", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("heap", scratch_begin, scratch_end);
     CU_add_test(suite, "moments", test_moments);
     CU_add_test(suite, "allocated", test_allocated);
     CU_add_test(suite, "sites", test_sites);

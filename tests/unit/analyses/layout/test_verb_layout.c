@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "converter/cli/verb.h"
-#include "tests/unit/analyses/run_verb.h"
-#include "tests/unit/analyses/scratch.h"
 #include "tests/unit/analyses/small_trace.h"
+#include "tests/unit/analyses/verb_output.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 VERB(layout);
 
@@ -122,15 +122,15 @@ static void test_faults(void)
     small_property("layout", "alignment=24,reference=5,elements=x");
     small_start();
     CU_ASSERT_EQUAL(run_verb(verb_layout, small_trace_end(), NULL), STEP_STATUS_CORRUPT);
-    char *native = scratch_text("native.hatf.txt", "createThread 0 0 0 1 0 1\n"
-                                                   "alloc 4096 32 0 1 0 10\n");
+    char *native = scratch_put_text("native.hatf.txt", "createThread 0 0 0 1 0 1\n"
+                                                       "alloc 4096 32 0 1 0 10\n");
     CU_ASSERT_EQUAL(run_verb(verb_layout, native, NULL), STEP_STATUS_CORRUPT);
     CU_ASSERT_TRUE(run_reported("native program"));
 }
 
 void add_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("layout", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("layout", scratch_begin, scratch_end);
     CU_add_test(suite, "points", test_points);
     CU_add_test(suite, "forms", test_forms);
     CU_add_test(suite, "value classes", test_values);

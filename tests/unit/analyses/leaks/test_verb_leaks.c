@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "converter/cli/verb.h"
-#include "tests/unit/analyses/run_verb.h"
-#include "tests/unit/analyses/scratch.h"
 #include "tests/unit/analyses/small_trace.h"
+#include "tests/unit/analyses/verb_output.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 VERB(leaks);
 
@@ -109,8 +109,8 @@ static void test_few_collections(void)
 static void test_suppressions(void)
 {
     char *path = write_growth("growth.step", 5, 40);
-    char *list = scratch_text("list.txt", "# known\n\n  site:app/Main.run:7   # kept\n"
-                                          "class:none/*\n");
+    char *list = scratch_put_text("list.txt", "# known\n\n  site:app/Main.run:7   # kept\n"
+                                              "class:none/*\n");
     CU_ASSERT_EQUAL(run_verb(verb_leaks, path, "--json", "--suppress", list, NULL), STEP_STATUS_OK);
     CU_ASSERT_TRUE_FATAL(run_json());
     CU_ASSERT_EQUAL(json_count("rows"), 0);
@@ -120,11 +120,11 @@ static void test_suppressions(void)
     CU_ASSERT_TRUE(run_reported("'class:none/*' matches nothing that survived"));
     CU_ASSERT_FALSE(run_reported("run:7'"));
     /* a method without its line, and a caller, name the site as well */
-    list = scratch_text("list.txt", "site:app/Main.run\n");
+    list = scratch_put_text("list.txt", "site:app/Main.run\n");
     CU_ASSERT_EQUAL(run_verb(verb_leaks, path, "--json", "--suppress", list, NULL), STEP_STATUS_OK);
     CU_ASSERT_TRUE_FATAL(run_json());
     CU_ASSERT_STRING_EQUAL(json_at("suppressed.objects"), "3");
-    list = scratch_text("list.txt", "site:app/Main.run:8\n");
+    list = scratch_put_text("list.txt", "site:app/Main.run:8\n");
     CU_ASSERT_EQUAL(run_verb(verb_leaks, path, "--json", "--suppress", list, NULL), STEP_STATUS_OK);
     CU_ASSERT_TRUE_FATAL(run_json());
     CU_ASSERT_STRING_EQUAL(json_at("suppressed.objects"), "0");
@@ -140,7 +140,7 @@ static void test_suppression_faults(void)
                 {"nothing", "line 1, column 1: class: or site: is expected"}};
     char *path = write_growth("growth.step", 5, 40), longest[3000];
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char *list = scratch_text("list.txt", rows[i].text);
+        char *list = scratch_put_text("list.txt", rows[i].text);
         CU_ASSERT_EQUAL(run_verb(verb_leaks, path, "--suppress", list, NULL), STEP_STATUS_INVALID);
         CU_ASSERT_TRUE(run_reported(rows[i].fault));
         CU_ASSERT_STRING_EQUAL(run_out(), "");
@@ -151,7 +151,7 @@ static void test_suppression_faults(void)
     longest[sizeof longest - 1] = '\0';
     memcpy(longest, "class:", 6);
     CU_ASSERT_EQUAL(
-        run_verb(verb_leaks, path, "--suppress", scratch_text("list.txt", longest), NULL),
+        run_verb(verb_leaks, path, "--suppress", scratch_put_text("list.txt", longest), NULL),
         STEP_STATUS_INVALID);
 }
 
@@ -213,12 +213,11 @@ static void test_faults(void)
     CU_ASSERT_EQUAL(run_verb(verb_leaks, NULL), STEP_STATUS_INVALID);
     size_t length;
     char *bytes = scratch_read(path, &length);
-    char *cut = scratch_file("cut.step", bytes, length - 40);
+    char *cut = scratch_put("cut.step", bytes, length - 40);
     CU_ASSERT_EQUAL(run_verb(verb_leaks, cut, "--json", NULL), STEP_STATUS_CORRUPT);
     CU_ASSERT_TRUE_FATAL(run_json()); /* what is there is printed whole */
     CU_ASSERT_STRING_EQUAL(json_at("survived.objects"), "3");
     CU_ASSERT_TRUE(run_reported("cut.step"));
-    free(bytes);
 }
 
 /* Of a sample, survivors are estimates with their intervals. */
@@ -247,7 +246,7 @@ static void test_sampled(void)
 
 void add_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("leaks", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("leaks", scratch_begin, scratch_end);
     CU_add_test(suite, "rows", test_rows);
     CU_add_test(suite, "text", test_text);
     CU_add_test(suite, "few collections", test_few_collections);

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "converter/cli/verb.h"
-#include "tests/unit/analyses/run_verb.h"
-#include "tests/unit/analyses/scratch.h"
 #include "tests/unit/analyses/small_trace.h"
+#include "tests/unit/analyses/verb_output.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 VERB(locality);
 
@@ -102,16 +102,15 @@ static void test_faults(void)
     CU_ASSERT_STRING_EQUAL(run_out(), "");
     size_t length;
     char *bytes = scratch_read(write_pairs(), &length);
-    char *cut = scratch_file("cut.step", bytes, length - 40);
+    char *cut = scratch_put("cut.step", bytes, length - 40);
     CU_ASSERT_EQUAL(run_verb(verb_locality, cut, "--json", NULL), STEP_STATUS_CORRUPT);
     CU_ASSERT_TRUE_FATAL(run_json());
     CU_ASSERT_STRING_EQUAL(json_at("references"), "20");
-    free(bytes);
 }
 
 void add_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("locality", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("locality", scratch_begin, scratch_end);
     CU_add_test(suite, "JSON", test_json);
     CU_add_test(suite, "text", test_text);
     CU_add_test(suite, "faults", test_faults);

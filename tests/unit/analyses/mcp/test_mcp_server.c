@@ -13,9 +13,9 @@
 
 #include "analyses/mcp/mcp.h"
 #include "converter/cli/verb.h"
-#include "tests/unit/analyses/run_verb.h"
-#include "tests/unit/analyses/scratch.h"
+#include "tests/unit/analyses/verb_output.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 VERB(mcp);
 
@@ -86,7 +86,7 @@ static void ask(const char *lines)
     struct serving serving = {&traces, &limits, STEP_STATUS_IO};
     char *directory = scratch_path("");
     CU_ASSERT_EQUAL_FATAL(mcp_traces_add(&traces, directory, &error), STEP_STATUS_OK);
-    int usual = dup(STDIN_FILENO), input = open(scratch_text("input", lines), O_RDONLY);
+    int usual = dup(STDIN_FILENO), input = open(scratch_put_text("input", lines), O_RDONLY);
     unlink(scratch_path("input"));
     CU_ASSERT_FATAL(input >= 0 && dup2(input, STDIN_FILENO) == STDIN_FILENO);
     run_printing(serve, &serving);
@@ -180,7 +180,7 @@ static void test_directories(void)
     CU_ASSERT_STRING_EQUAL(run_err(), "");
     CU_ASSERT_EQUAL(run_verb(verb_mcp, here, scratch_path("gone"), NULL), STEP_STATUS_NOT_FOUND);
     CU_ASSERT_TRUE(run_reported("gone"));
-    CU_ASSERT_NOT_EQUAL(run_verb(verb_mcp, scratch_text("file", "x"), NULL), STEP_STATUS_OK);
+    CU_ASSERT_NOT_EQUAL(run_verb(verb_mcp, scratch_put_text("file", "x"), NULL), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(run_verb(verb_mcp, NULL), STEP_STATUS_INVALID);
     CU_ASSERT_EQUAL(run_verb(verb_mcp, here, "--time=never", NULL), STEP_STATUS_INVALID);
 #define FOUR here, here, here, here
@@ -197,7 +197,7 @@ static void test_directories(void)
 /* The command gets the trace under a name of its own, which the answer does not have. */
 static void test_call(void)
 {
-    scratch_text("run.step", "a trace");
+    scratch_put_text("run.step", "a trace");
     ask(CALL("1", "info", "\"trace\":\"run.step\"") CALL("2", "list_traces", ""));
     CU_ASSERT_TRUE_FATAL(answer(0));
     CU_ASSERT_STRING_EQUAL(json_at("id"), "1");
@@ -221,7 +221,7 @@ static void test_call(void)
 /* Failures are answers that say so; the next call is served. */
 static void test_failures(void)
 {
-    scratch_text("run.step", "a trace");
+    scratch_put_text("run.step", "a trace");
     ask(CALL("1", "stats", "\"trace\":\"run.step\"") CALL("2", "heap", "\"trace\":\"run.step\"")
             CALL("3", "nothing", "") CALL("4", "info", "\"trace\":\"../../etc/passwd\"")
                 CALL("5", "info", "") CALL("6", "info", "\"trace\":\"run.step\",\"x\":1"));
@@ -241,7 +241,7 @@ static void test_failures(void)
 
 static void test_limits(void)
 {
-    scratch_text("run.step", "a trace");
+    scratch_put_text("run.step", "a trace");
     limits.call_ns = 20000000;
     ask(CALL("1", "leaks", "\"trace\":\"run.step\""));
     limits.call_ns = 60000000000;
@@ -258,7 +258,7 @@ static void test_limits(void)
 /* A call that is cancelled, running or waiting, has no answer. */
 static void test_cancelled(void)
 {
-    scratch_text("run.step", "a trace");
+    scratch_put_text("run.step", "a trace");
     ask(CALL("1", "leaks", "\"trace\":\"run.step\"") CALL("2", "info", "\"trace\":\"run.step\"")
             CALL("\"2\"", "info",
                  "\"trace\":\"run.step\"") "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
@@ -279,7 +279,7 @@ static void test_many(void)
 {
     static char lines[70 * 200];
     size_t length = 0;
-    scratch_text("run.step", "a trace");
+    scratch_put_text("run.step", "a trace");
     for (unsigned i = 0; i < 70; i++)
         length +=
             (size_t) snprintf(lines + length, sizeof lines - length, CALL("%u", "nothing", ""), i);
@@ -295,7 +295,7 @@ static void test_many(void)
 /* A command has no input, and cannot write files. */
 static void test_confined(void)
 {
-    scratch_text("a.step", "a trace");
+    scratch_put_text("a.step", "a trace");
     ask(CALL("1", "compare", "\"before\":\"a.step\",\"after\":\"a.step\""));
     CU_ASSERT_TRUE_FATAL(answer(0));
     CU_ASSERT_STRING_EQUAL(json_at("result.content[0].text"), "0 not written\n");
@@ -305,7 +305,7 @@ void add_suite(void)
 {
     if (suite_argument != NULL)
         be_command();
-    CU_pSuite suite = CU_add_suite("the server", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("the server", scratch_begin, scratch_end);
     CU_add_test(suite, "messages", test_messages);
     CU_add_test(suite, "versions", test_versions);
     CU_add_test(suite, "bad lines", test_bad_lines);

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "converter/cli/verb.h"
-#include "tests/unit/analyses/run_verb.h"
-#include "tests/unit/analyses/scratch.h"
 #include "tests/unit/analyses/small_trace.h"
+#include "tests/unit/analyses/verb_output.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 VERB(nominal);
 
@@ -196,12 +196,11 @@ static void test_missing(void)
     CU_ASSERT_STRING_EQUAL(statistic("AOA", "value"), "16");
     size_t length;
     char *bytes = scratch_read(write_objects("objects.step"), &length);
-    char *cut = scratch_file("cut.step", bytes, length - 40);
+    char *cut = scratch_put("cut.step", bytes, length - 40);
     CU_ASSERT_EQUAL(run_verb(verb_nominal, cut, "--json", NULL), STEP_STATUS_CORRUPT);
     CU_ASSERT_TRUE_FATAL(run_json());
     CU_ASSERT_STRING_EQUAL(statistic("AOA", "mark"), "estimate");
     CU_ASSERT_STRING_EQUAL(statistic("AOA", "reason"), "a part of the trace is missing");
-    free(bytes);
     small_trace_begin("sizeless.step");
     small_start();
     small_alloc(1, 0, 0);
@@ -212,7 +211,7 @@ static void test_missing(void)
 
 void add_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("nominal", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("nominal", scratch_begin, scratch_end);
     CU_add_test(suite, "values", test_values);
     CU_add_test(suite, "uncompressed", test_uncompressed);
     CU_add_test(suite, "iterations", test_iterations);

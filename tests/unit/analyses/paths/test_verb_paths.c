@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "converter/cli/verb.h"
-#include "tests/unit/analyses/run_verb.h"
-#include "tests/unit/analyses/scratch.h"
 #include "tests/unit/analyses/small_trace.h"
+#include "tests/unit/analyses/verb_output.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 VERB(paths);
 VERB(deaths);
@@ -182,7 +182,7 @@ static void test_faults_of_deaths(void)
     CU_ASSERT_NOT_EQUAL(run_verb(verb_deaths, scratch_path("gone.step"), "-o", out, NULL),
                         STEP_STATUS_OK);
     CU_ASSERT_NOT_EQUAL(
-        run_verb(verb_deaths, scratch_text("text.step", "no trace"), "-o", out, NULL),
+        run_verb(verb_deaths, scratch_put_text("text.step", "no trace"), "-o", out, NULL),
         STEP_STATUS_OK);
     CU_ASSERT_EQUAL(access(out, F_OK), -1); /* nothing is left behind */
     CU_ASSERT_STRING_EQUAL(run_out(), "");
@@ -190,7 +190,7 @@ static void test_faults_of_deaths(void)
 
 void add_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("paths and deaths", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("paths and deaths", scratch_begin, scratch_end);
     CU_add_test(suite, "paths", test_paths);
     CU_add_test(suite, "moments", test_moments);
     CU_add_test(suite, "faults of paths", test_faults_of_paths);

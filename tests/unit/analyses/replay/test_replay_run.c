@@ -9,9 +9,9 @@
 
 #include "analyses/replay/replay_run.h"
 #include "converter/cli/verb.h"
-#include "tests/unit/analyses/run_verb.h"
-#include "tests/unit/analyses/scratch.h"
+#include "tests/unit/analyses/verb_output.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 VERB(replay);
 
@@ -31,7 +31,7 @@ VERB(replay);
 
 static void test_figures(void)
 {
-    char *path = scratch_text("calls.hatf.txt", RECORDS);
+    char *path = scratch_put_text("calls.hatf.txt", RECORDS);
     CU_ASSERT_EQUAL(run_verb(verb_replay, path, "-a", "glibc", "--json", NULL), STEP_STATUS_OK);
     CU_ASSERT_STRING_EQUAL(run_err(), "");
     CU_ASSERT_TRUE_FATAL(run_json());
@@ -59,7 +59,7 @@ static void test_figures(void)
 
 static void test_forms(void)
 {
-    char *path = scratch_text("calls.hatf.txt", RECORDS), *svg = scratch_path("rss.svg");
+    char *path = scratch_put_text("calls.hatf.txt", RECORDS), *svg = scratch_path("rss.svg");
     CU_ASSERT_EQUAL(run_verb(verb_replay, path, "-a", "glibc", "--svg", svg, NULL), STEP_STATUS_OK);
     CU_ASSERT_TRUE(run_printed("calls.hatf.txt, 8 records\n"));
     CU_ASSERT_TRUE(run_printed("calls     6 by 1 thread, 3 objects at most\n"));
@@ -69,7 +69,6 @@ static void test_forms(void)
     char *picture = scratch_read(svg, NULL);
     CU_ASSERT_PTR_NOT_NULL(strstr(picture, "live bytes"));
     CU_ASSERT_PTR_NOT_NULL(strstr(picture, "</svg>"));
-    free(picture);
     CU_ASSERT_EQUAL(run_verb(verb_replay, path, "-a", "glibc,glibc", "--csv", NULL),
                     STEP_STATUS_OK);
     CU_ASSERT_TRUE(run_printed("\n\"glibc\",6,1,first,"));
@@ -86,11 +85,11 @@ static void test_forms(void)
 /* What a realloc moved lives from its own records on, also where the trace ends with them. */
 static void test_moved_last(void)
 {
-    char *path = scratch_text("moved.hatf.txt", "createThread 0 0 0 1 0 1\n"
-                                                "alloc 4096 100 0 1 0 10\n"
-                                                "realloc/both 4096 5000 8192 1 0 20\n"
-                                                "free 4096 0 0 1 0 20\n"
-                                                "alloc 8192 5000 0 1 0 20\n");
+    char *path = scratch_put_text("moved.hatf.txt", "createThread 0 0 0 1 0 1\n"
+                                                    "alloc 4096 100 0 1 0 10\n"
+                                                    "realloc/both 4096 5000 8192 1 0 20\n"
+                                                    "free 4096 0 0 1 0 20\n"
+                                                    "alloc 8192 5000 0 1 0 20\n");
     CU_ASSERT_EQUAL(run_verb(verb_replay, path, "-a", "glibc", "--json", NULL), STEP_STATUS_OK);
     CU_ASSERT_TRUE_FATAL(run_json());
     CU_ASSERT_STRING_EQUAL(json_at("peak_live_bytes"), "5000");
@@ -101,9 +100,9 @@ static void test_moved_last(void)
 /* Bad calls of the program do not reach an allocator, or end the replay if that is wanted. */
 static void test_faults_of_trace(void)
 {
-    char *path = scratch_text("faults.hatf.txt", RECORDS "free 4096 0 0 1 0 70\n"
-                                                         "free 77 0 0 1 0 80\n"
-                                                         "alloc 12300 8 0 1 0 90\n");
+    char *path = scratch_put_text("faults.hatf.txt", RECORDS "free 4096 0 0 1 0 70\n"
+                                                             "free 77 0 0 1 0 80\n"
+                                                             "alloc 12300 8 0 1 0 90\n");
     CU_ASSERT_EQUAL(run_verb(verb_replay, path, "-a", "glibc", "--json", NULL), STEP_STATUS_OK);
     CU_ASSERT_TRUE_FATAL(run_json());
     CU_ASSERT_STRING_EQUAL(json_at("calls"), "6");
@@ -121,10 +120,10 @@ static void test_faults_of_trace(void)
 /* What no allocator has: the call fails, is counted, and the others go on. */
 static void test_failed_calls(void)
 {
-    char *path = scratch_text("huge.hatf.txt", "createThread 0 0 0 1 0 1\n"
-                                               "alloc 4096 576460752303423488 0 1 0 10\n"
-                                               "alloc 1152921504606846976 32 0 1 0 20\n"
-                                               "free 4096 0 0 1 0 30\n");
+    char *path = scratch_put_text("huge.hatf.txt", "createThread 0 0 0 1 0 1\n"
+                                                   "alloc 4096 576460752303423488 0 1 0 10\n"
+                                                   "alloc 1152921504606846976 32 0 1 0 20\n"
+                                                   "free 4096 0 0 1 0 30\n");
     CU_ASSERT_EQUAL(run_verb(verb_replay, path, "-a", "glibc", "--json", NULL), STEP_STATUS_OK);
     CU_ASSERT_TRUE_FATAL(run_json());
     CU_ASSERT_STRING_EQUAL(json_at("calls"), "3");
@@ -142,7 +141,7 @@ static void test_streamed(void)
     for (unsigned i = 0; i < BLOCKS; i++)
         at += sprintf(at, "alloc %u 16 0 1 0 %u\nfree %u 0 0 1 0 %u\n", 4096 + 32 * (i % 7), i,
                       4096 + 32 * (i % 7), i);
-    char *path = scratch_text("many.hatf.txt", text);
+    char *path = scratch_put_text("many.hatf.txt", text);
     free(text);
     struct replay replay;
     struct step_error error = {.offset = STEP_NO_OFFSET};
@@ -172,9 +171,9 @@ static void test_allocators(void)
     CU_ASSERT_EQUAL(replay_allocators_add(&allocators, scratch_path("gone.so"), &error),
                     STEP_STATUS_NOT_FOUND);
     /* LD_PRELOAD would read two libraries of it */
-    CU_ASSERT_EQUAL(replay_allocators_add(&allocators, scratch_text("my lib.so", "x"), &error),
+    CU_ASSERT_EQUAL(replay_allocators_add(&allocators, scratch_put_text("my lib.so", "x"), &error),
                     STEP_STATUS_UNSUPPORTED);
-    CU_ASSERT_EQUAL(replay_allocators_add(&allocators, scratch_text("a:b.so", "x"), &error),
+    CU_ASSERT_EQUAL(replay_allocators_add(&allocators, scratch_put_text("a:b.so", "x"), &error),
                     STEP_STATUS_UNSUPPORTED);
     CU_ASSERT_EQUAL(allocators.count, 0);
     CU_ASSERT_EQUAL(replay_allocators_add_installed(&allocators, &error), STEP_STATUS_OK);
@@ -186,8 +185,8 @@ static void test_allocators(void)
 /* A library that the loader ignores is not taken for an allocator. */
 static void test_no_library(void)
 {
-    char *path = scratch_text("calls.hatf.txt", RECORDS);
-    CU_ASSERT_EQUAL(run_verb(verb_replay, path, "-a", scratch_text("none.so", "no ELF"), NULL),
+    char *path = scratch_put_text("calls.hatf.txt", RECORDS);
+    CU_ASSERT_EQUAL(run_verb(verb_replay, path, "-a", scratch_put_text("none.so", "no ELF"), NULL),
                     STEP_STATUS_INVALID);
     CU_ASSERT_TRUE(run_reported("this library has no malloc(), or cannot be loaded"));
     CU_ASSERT_STRING_EQUAL(run_out(), "");
@@ -196,7 +195,7 @@ static void test_no_library(void)
 /* A driver that ends without a result, or is not there, is an error with its reason. */
 static void test_driver(void)
 {
-    char *path = scratch_text("calls.hatf.txt", RECORDS);
+    char *path = scratch_put_text("calls.hatf.txt", RECORDS);
     setenv("STEPTRACE_REPLAY", "/bin/false", 1);
     CU_ASSERT_EQUAL(run_verb(verb_replay, path, "-a", "glibc", NULL), STEP_STATUS_IO);
     CU_ASSERT_TRUE(run_reported("the driver failed (exit code 1)"));
@@ -209,7 +208,7 @@ static void test_usage(void)
 {
     static const char *const options[] = {"--repeat=0",  "--repeat=1001",  "--decoded=15",
                                           "--touch=two", "--threads=some", "--on-error=no"};
-    char *path = scratch_text("calls.hatf.txt", RECORDS);
+    char *path = scratch_put_text("calls.hatf.txt", RECORDS);
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
         CU_ASSERT_EQUAL(run_verb(verb_replay, path, options[i], NULL), STEP_STATUS_INVALID);
     CU_ASSERT_EQUAL(run_verb(verb_replay, path, "--csv", "--json", NULL), STEP_STATUS_INVALID);
@@ -238,7 +237,7 @@ static void test_hostile_name(void)
 void add_suite(void)
 {
     setenv("STEPTRACE_REPLAY", DRIVER, 1);
-    CU_pSuite suite = CU_add_suite("replay", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("replay", scratch_begin, scratch_end);
     CU_add_test(suite, "figures", test_figures);
     CU_add_test(suite, "forms", test_forms);
     CU_add_test(suite, "what was moved last", test_moved_last);

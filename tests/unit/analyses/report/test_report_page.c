@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "converter/cli/verb.h"
-#include "tests/unit/analyses/run_verb.h"
-#include "tests/unit/analyses/scratch.h"
 #include "tests/unit/analyses/small_trace.h"
+#include "tests/unit/analyses/verb_output.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 VERB(report);
 
@@ -29,7 +29,6 @@ static void read_page(const char *path)
     CU_ASSERT_EQUAL(strncmp(end, "</script>\n<script>", 18), 0);
     *end = '\0';
     CU_ASSERT_TRUE_FATAL(json_parse(data));
-    free(page);
 }
 
 static void put_phase(uint64_t begin, uint64_t end)
@@ -322,7 +321,7 @@ static void test_standard_input(void)
 
 void add_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("the page of a report", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("the page of a report", scratch_begin, scratch_end);
     CU_add_test(suite, "figures", test_figures);
     CU_add_test(suite, "sites", test_sites);
     CU_add_test(suite, "bins", test_bins);

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "converter/cli/verb.h"
-#include "tests/unit/analyses/run_verb.h"
-#include "tests/unit/analyses/scratch.h"
 #include "tests/unit/analyses/small_trace.h"
+#include "tests/unit/analyses/verb_output.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 VERB(simulate);
 
@@ -27,7 +27,7 @@ static char *write_blocks(unsigned kept)
         if (i >= kept)
             at += sprintf(at, "free %u 0 0 1 0 %u\n", 4096 + i * 200000, 11 + 2 * i);
     }
-    char *path = scratch_text("blocks.hatf.txt", text);
+    char *path = scratch_put_text("blocks.hatf.txt", text);
     free(text);
     return path;
 }
@@ -190,7 +190,6 @@ static void test_picture(void)
     CU_ASSERT_PTR_NULL(strstr(text, "nan"));
     CU_ASSERT_PTR_NULL(strstr(text, "inf"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "</svg>"));
-    free(text);
 }
 
 /* An empty trace has models without collections, and no division by nothing. */
@@ -238,7 +237,7 @@ static void test_faults(void)
 
 void add_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("simulate", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("simulate", scratch_begin, scratch_end);
     CU_add_test(suite, "one space", test_one_space);
     CU_add_test(suite, "too small", test_too_small);
     CU_add_test(suite, "text, JSON and CSV", test_forms);

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "converter/cli/verb.h"
-#include "tests/unit/analyses/run_verb.h"
-#include "tests/unit/analyses/scratch.h"
 #include "tests/unit/analyses/small_trace.h"
+#include "tests/unit/analyses/verb_output.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 VERB(lifetimes);
 VERB(advise);
@@ -219,7 +219,7 @@ static char *write_indexes(const char *engine)
 
 static void test_escape(void)
 {
-    char *log = scratch_text(
+    char *log = scratch_put_text(
         "jit.log", LOG_HEAD "<task compile_id='1' method='app.Main run ()V' level='4' iicount='30' "
                             "backedge_count='5'>\n" LOG_NAMES LOG_REMOVAL
                             "<task_done success='1' backedge_count='10'/>\n</hotspot_log>\n");
@@ -256,8 +256,8 @@ static void test_escape(void)
 static void test_escape_faults(void)
 {
     char cut[160] = "--jit-log=", none[160] = "--jit-log=", gone[160] = "--jit-log=";
-    strcat(cut, scratch_text("cut.log", LOG_HEAD));
-    strcat(none, scratch_text("none.log", "<a>\n<b>\n<hotspot_log>\n"));
+    strcat(cut, scratch_put_text("cut.log", LOG_HEAD));
+    strcat(none, scratch_put_text("none.log", "<a>\n<b>\n<hotspot_log>\n"));
     strcat(gone, scratch_path("gone.log"));
     char *path = write_indexes("jvmti");
     CU_ASSERT_EQUAL(run_verb(verb_escape, path, NULL), STEP_STATUS_INVALID);
@@ -298,7 +298,7 @@ static void test_faults(void)
 
 void add_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("commands of sites", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("commands of sites", scratch_begin, scratch_end);
     CU_add_test(suite, "lifetimes", test_lifetimes);
     CU_add_test(suite, "lifetimes as text", test_lifetimes_text);
     CU_add_test(suite, "clusters", test_clusters);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "analyses/tables/arrow_stream.h"
-#include "tests/unit/analyses/scratch.h"
 #include "tests/unit/analyses/small_trace.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 /* Nine objects of 8, 16, ... 72 bytes: of three classes in turn, the third of a name with a lone
  * surrogate, which has no UTF-8; every third dies. */
@@ -196,7 +196,7 @@ static void test_damage(void)
     }
     stream.release(&stream);
     CU_ASSERT_EQUAL(ends, 0); /* a whole file */
-    open_stream(scratch_file("cut.step", bytes, length - 40), "objects", 2, note_end, &stream);
+    open_stream(scratch_put("cut.step", bytes, length - 40), "objects", 2, note_end, &stream);
     for (unsigned i = 0; i < 8; i++) {
         CU_ASSERT_EQUAL(stream.get_next(&stream, &batch), 0);
         rows += batch.release != NULL ? batch.length : 0;
@@ -206,12 +206,11 @@ static void test_damage(void)
     stream.release(&stream);
     CU_ASSERT_EQUAL(rows, 9);
     CU_ASSERT_EQUAL(ends, 1);
-    free(bytes);
 }
 
 void add_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("Arrow", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("Arrow", scratch_begin, scratch_end);
     CU_add_test(suite, "values", test_values);
     CU_add_test(suite, "ownership", test_ownership);
     CU_add_test(suite, "empty", test_empty);

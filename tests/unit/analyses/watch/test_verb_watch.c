@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "converter/cli/verb.h"
-#include "tests/unit/analyses/run_verb.h"
-#include "tests/unit/analyses/scratch.h"
 #include "tests/unit/analyses/small_trace.h"
+#include "tests/unit/analyses/verb_output.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 VERB(watch);
 
@@ -93,13 +93,12 @@ static void test_states(void)
 {
     size_t length;
     char *bytes = scratch_read(write_trace(), &length);
-    char *cut = scratch_file("cut.step", bytes, length - 40);
+    char *cut = scratch_put("cut.step", bytes, length - 40);
     CU_ASSERT_EQUAL(run_verb(verb_watch, cut, "--json", NULL), STEP_STATUS_CORRUPT);
     CU_ASSERT_TRUE_FATAL(run_json());
     CU_ASSERT_STRING_EQUAL(json_at("state"), "cut");
     CU_ASSERT_STRING_EQUAL(json_at("total.live_bytes"), "80");
     CU_ASSERT_TRUE(run_reported("cut.step"));
-    free(bytes);
     small_trace_begin("immortal.step");
     small_property("events", "class+alloc+thread");
     small_start();
@@ -143,8 +142,9 @@ static void test_faults(void)
     CU_ASSERT_EQUAL(run_verb(verb_watch, scratch_path("gone.step"), "--once", NULL),
                     STEP_STATUS_NOT_FOUND);
     CU_ASSERT_EQUAL(run_verb(verb_watch, "4194305", "--once", NULL), STEP_STATUS_NOT_FOUND);
-    CU_ASSERT_NOT_EQUAL(run_verb(verb_watch, scratch_text("text.step", "no trace"), "--once", NULL),
-                        STEP_STATUS_OK);
+    CU_ASSERT_NOT_EQUAL(
+        run_verb(verb_watch, scratch_put_text("text.step", "no trace"), "--once", NULL),
+        STEP_STATUS_OK);
     /* what it prints to is a file here, and no terminal */
     CU_ASSERT_EQUAL(run_verb(verb_watch, path, NULL), STEP_STATUS_UNSUPPORTED);
     CU_ASSERT_TRUE(run_reported("input and output must be a terminal"));
@@ -206,7 +206,7 @@ static void test_terminal(void)
 
 void add_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("watch as a command", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("watch as a command", scratch_begin, scratch_end);
     CU_add_test(suite, "JSON", test_json);
     CU_add_test(suite, "once", test_once);
     CU_add_test(suite, "states", test_states);

@@ -9,10 +9,10 @@
 #include "analyses/report/findings/findings.h"
 #include "converter/formats/input.h"
 #include "converter/statistics/findings_maker.h"
-#include "tests/unit/analyses/run_verb.h"
-#include "tests/unit/analyses/scratch.h"
 #include "tests/unit/analyses/small_trace.h"
+#include "tests/unit/analyses/verb_output.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -280,9 +280,8 @@ static void test_cut(void)
 {
     size_t length;
     char *whole = scratch_read(write_allocations(MIB, 0), &length);
-    find(scratch_file("cut.step", whole, length - 40));
+    find(scratch_put("cut.step", whole, length - 40));
     CU_ASSERT_PTR_NOT_NULL(strstr(finding("lacks"), "The trace is not whole"));
-    free(whole);
 }
 
 /* ---- names ---- */
@@ -315,7 +314,7 @@ static void test_hostile(void)
 
 void add_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("findings", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("findings", scratch_begin, scratch_end);
     CU_add_test(suite, "nothing to say", test_nothing);
     CU_add_test(suite, "what allocates most", test_allocates);
     CU_add_test(suite, "what dies at once", test_dies);

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "converter/cli/verb.h"
-#include "tests/unit/analyses/run_verb.h"
-#include "tests/unit/analyses/scratch.h"
 #include "tests/unit/analyses/small_trace.h"
+#include "tests/unit/analyses/verb_output.h"
 #include "tests/unit/run_suite.h"
+#include "tests/unit/scratch.h"
 
 VERB(sql);
 
@@ -293,7 +293,8 @@ static void test_faults(void)
     CU_ASSERT_TRUE(run_reported("there is no statement"));
     CU_ASSERT_EQUAL(query(path, ""), STEP_STATUS_INVALID);
     CU_ASSERT_EQUAL(query(scratch_path("gone.step"), "select 1"), STEP_STATUS_NOT_FOUND);
-    CU_ASSERT_EQUAL(query(scratch_text("text.step", "no trace"), "select 1"), STEP_STATUS_CORRUPT);
+    CU_ASSERT_EQUAL(query(scratch_put_text("text.step", "no trace"), "select 1"),
+                    STEP_STATUS_CORRUPT);
     CU_ASSERT_TRUE(run_reported("text.step"));
     CU_ASSERT_EQUAL(run_verb(verb_sql, "--csv", "--json", path, "select 1", NULL),
                     STEP_STATUS_INVALID);
@@ -304,12 +305,11 @@ static void test_cut(void)
 {
     size_t length;
     char *bytes = scratch_read(write_objects(), &length);
-    char *cut = scratch_file("cut.step", bytes, length - 20);
+    char *cut = scratch_put("cut.step", bytes, length - 20);
     CU_ASSERT_EQUAL(query(cut, "select count(*) n from objects"), STEP_STATUS_CORRUPT);
     CU_ASSERT_TRUE_FATAL(run_json());
     CU_ASSERT_STRING_EQUAL(json_at("[0].n"), "5");
     CU_ASSERT_TRUE(run_reported("cut.step"));
-    free(bytes);
 }
 
 /* A table whose rows the trace did not record is empty, and that is said. */
@@ -346,7 +346,7 @@ static void test_traces(void)
 
 void add_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("sql", scratch_make, scratch_remove);
+    CU_pSuite suite = CU_add_suite("sql", scratch_begin, scratch_end);
     CU_add_test(suite, "rows", test_rows);
     CU_add_test(suite, "conditions", test_conditions);
     CU_add_test(suite, "groups", test_groups);

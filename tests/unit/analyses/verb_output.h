@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls a command as a function, with what it prints in memory, and reads JSON of it. */
-#ifndef TESTS_UNIT_ANALYSES_RUN_VERB_H
-#define TESTS_UNIT_ANALYSES_RUN_VERB_H
+#ifndef TESTS_UNIT_ANALYSES_VERB_OUTPUT_H
+#define TESTS_UNIT_ANALYSES_VERB_OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/analyses/run_verb.h"
+#include "tests/unit/analyses/verb_output.h"
 
 #include <CUnit/Basic.h>
 #include <stdarg.h>

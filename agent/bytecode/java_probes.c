@@ -16,6 +16,7 @@
 #include "agent/records/method_counts.h"
 #include "agent/references/sights.h"
 #include "agent/rewriter/rewrite.h"
+#include "agent/stacks/stacks.h"
 #include "capture/log.h"
 
 typedef void of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
@@ -35,6 +36,16 @@ static void JNICALL on_alloc(JNIEnv *jni, jclass class, jobject object)
 {
     (void) class;
     report_object(jni, object, object_made);
+}
+
+/* Same, called by alloc() in Java. The class of the probes is defined once per process: it may have
+ * been for a session without call stacks, while this one has them. */
+static void JNICALL on_alloc_aside(JNIEnv *jni, jclass class, jobject object)
+{
+    (void) class;
+    stack_probes_between(1);
+    report_object(jni, object, object_made);
+    stack_probes_between(0);
 }
 
 enum clone { BY_CLASS, BY_SUPER, SURELY };
@@ -352,6 +363,10 @@ static bool link_methods(JNIEnv *jni)
             char *out;
         } name = {probe_native_name((enum probe) i, linking.ways)}, descriptor = {descriptors[i]};
         methods[i] = (JNINativeMethod){name.out, descriptor.out, functions[i].address};
+    }
+    if ((linking.ways & PROBES_SHOW_NEW) != 0) {
+        const union probe_function aside = {.object = on_alloc_aside};
+        methods[PROBE_ALLOC].fnPtr = aside.address;
     }
     return natives_register(jni, linking.probes, methods, PROBE_COUNT);
 }

@@ -17,7 +17,6 @@
 
 /* An object's constructors, above which a probe in the last of them finds its allocation. */
 #define CONSTRUCTORS 6u
-#define PROBES 1u
 #define MAKINGS 512u /* a power of two */
 /* Where frames are to be proven: known stacks with a kind of frame that must be right before that
  * kind is trusted, and how many are then known for one that is compared. */
@@ -43,6 +42,19 @@ struct thread_stacks {
     struct making_entry makings[MAKINGS];
     jvmtiFrameInfo frames[];
 };
+
+static __thread uint32_t between __attribute__((tls_model("initial-exec")));
+
+void stack_probes_between(uint32_t count)
+{
+    between = count;
+}
+
+/* The innermost frames that are no part of a stack: the native probe's, and those between. */
+static uint32_t frames_of_probe(bool in_java)
+{
+    return in_java ? 1 + between : 0;
+}
 
 /* Incremented by stacks_methods_change(): odd while methods are redefined. */
 static _Atomic uint32_t methods_age;
@@ -241,7 +253,7 @@ static uint32_t ask_once(struct session *session, struct thread_stacks *stacks, 
 {
     struct stack_known *known = stack_tree_known(session->stacks);
     uint32_t wanted = session->options.stack, above = made != NULL ? CONSTRUCTORS : 0, number;
-    jint first_asked = made != NULL ? PROBES : 0;
+    jint first_asked = (jint) frames_of_probe(made != NULL);
     *making = 0;
     size_t depth = (size_t) own_frames(first_asked, (jint) (wanted + above), stacks->frames);
     size_t first = 0;
@@ -352,7 +364,7 @@ static bool find_key(const struct session *session, struct os_thread *os, JNIEnv
                      uint64_t class, struct stack_key *key)
 {
     const struct frame_limit limit = {.wanted = session->options.stack,
-                                      .passed = in_java ? PROBES : 0,
+                                      .passed = frames_of_probe(in_java),
                                       .making = in_java ? CONSTRUCTORS : 0,
                                       .salt = step_hash_join(session->number, class)};
     return is_walked(session, os, jni) && frame_walk(os->stacks->walker, jni, &limit, key);

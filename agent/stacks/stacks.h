@@ -26,6 +26,10 @@ void stacks_thread_ended(struct os_thread *os);
 uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIEnv *jni,
                              jobject made, uint64_t class);
 
+/* Says how many frames of the probes' class are between the native probe that the calling thread is
+ * in and the program: probes in Java that call native ones. */
+void stack_probes_between(uint32_t count);
+
 /* The tree of frames of a session: the dictionary java.Frame of its trace. */
 
 struct stack_known;

@@ -6,7 +6,8 @@ import os
 import pathlib
 import re
 
-from session import COLLECTORS, Failure, Skip, shown
+import drivers
+from session import COLLECTORS, Failure, Skip, answer, expect_line, finish, shown
 
 COUNTS = re.compile(rb"call stacks: (\d+) known ones compared, (\d+) different, (\d+) asked for, "
                     rb"(\d+) of them not walked")
@@ -146,5 +147,28 @@ def places_without_lines(session):
             raise Failure(f"{options}: missing {sorted(missing)}, besides {sorted(besides)}")
 
 
+def stacks_afterwards(session):
+    """The probes of a session without call stacks, some of which are in Java, are in no stack of the next."""
+    process = session.start(session.java("Attached", "-XX:+EnableDynamicAgentLoading"))
+    try:
+        expect_line(process, "attach")
+        drivers.load(session, process.pid, "file=run.step,existing=no,internals=auto")
+        answer(process)
+        expect_line(process, "stop")
+        drivers.load(session, process.pid, "stop")
+        answer(process)
+        expect_line(process, "again")
+        drivers.load_by_jcmd(session, process.pid, "start,file=second.step,existing=no,stack=3,internals=auto")
+        answer(process)
+        finish(process)
+    finally:
+        process.kill()
+    rows = session.step("sql", "--csv", "second.step", "select s.method, count(*) from objects o join sites s using(site) "
+                        "where o.class = 'facts/Attached$Worked' group by s.method").decode().split()
+    if rows[1:] != ["facts/Attached.main,1000"]:
+        raise Failure(f"the objects were made in {rows}")
+
+
 TABLE = {function.__name__: function
-         for function in (stack_walk, stack_walk_virtual, stack_walk_off, stack_walk_proof, places_without_lines)}
+         for function in (stack_walk, stack_walk_virtual, stack_walk_off, stack_walk_proof, places_without_lines,
+                          stacks_afterwards)}

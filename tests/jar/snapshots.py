@@ -32,7 +32,8 @@ class Project:
         """Messages of tests by name (None: passed), and what the JVM printed."""
         reports = pathlib.Path(tempfile.mkdtemp(dir=self.scratch))
         (reports / "tmp").mkdir()
-        environment = dict(os.environ, GITHUB_ACTIONS="true" if reviewed else "false", GITHUB_STEP_SUMMARY=str(self.summary))
+        environment = dict(os.environ, GITHUB_ACTIONS="true" if reviewed else "false", GITHUB_STEP_SUMMARY=str(self.summary),
+                           GITHUB_WORKSPACE=str(self.scratch.parent))
         run = subprocess.run([*junit_limits.command(*self.arguments, reports, *words), "-c", "limits.Snapshots"],
                              capture_output=True, text=True, check=False, cwd=self.scratch, env=environment, timeout=300)
         if not (reports / "TEST-junit-jupiter.xml").exists():
@@ -88,7 +89,7 @@ def reviewed(project):
     message = "allocates 5 objects, 120 bytes: 4 java.lang.Object, 1 int[]"
     if message not in (results["exact"] or "") or "has 4 objects, 104 bytes" not in results["exact"]:
         project.faults.append(f"one object more: {results['exact']}")
-    if not re.search(r"^::error file=src/test/java/limits/Snapshots.java,line=\d+,title=limits.Snapshots.exact::.*%0A", output,
+    if not re.search(r"^::error file=module/src/test/java/limits/Snapshots.java,line=\d+,title=limits.Snapshots.exact::.*%0A", output,
                      re.MULTILINE):
         project.faults.append(f"no annotation in\n{output}")
     if message not in project.summary.read_text():
@@ -134,7 +135,9 @@ def hostile(project):
 
 def main(arguments):
     with tempfile.TemporaryDirectory() as scratch:
-        project = Project(arguments, pathlib.Path(scratch))
+        module = pathlib.Path(scratch, "module")
+        module.mkdir()
+        project = Project(arguments, module)
         try_all(project)
     print(*project.faults, f"{len(project.faults)} faults", sep="\n")
     return 1 if project.faults else 0

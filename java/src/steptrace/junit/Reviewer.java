@@ -41,9 +41,18 @@ final class Reviewer {
         for (String root : SOURCES) {
             Path path = Path.of(root, folder + frame.group(1));
             if (Files.isRegularFile(path))
-                return "file=" + property(path.toString()) + ",line=" + frame.group(2) + ",";
+                return "file=" + property(ofRepository(path).toString()) + ",line=" + frame.group(2) + ",";
         }
         return "";
+    }
+
+    /** GitHub's paths begin at the repository; a build of many modules runs the tests of each in its directory. */
+    private static Path ofRepository(Path path) {
+        String workspace = System.getenv("GITHUB_WORKSPACE");
+        Path whole = path.toAbsolutePath().normalize();
+        if (workspace == null || workspace.isEmpty() || !whole.startsWith(Path.of(workspace).toAbsolutePath().normalize()))
+            return path;
+        return Path.of(workspace).toAbsolutePath().normalize().relativize(whole);
     }
 
     private static String message(String text) {

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "capture/secrets.h"
+
 enum step_status provenance_number(struct step_writer *writer, const char *key, uint64_t value)
 {
     char text[32];
@@ -41,6 +43,8 @@ void provenance_command_line(struct step_writer *writer, uint64_t process, char 
     size_t length = provenance_read(text, text, size);
     while (length > 0 && text[length - 1] == '\0')
         length--;
+    text[length] = '\0';
+    length = secrets_mask(text, length, '\0');
     for (size_t i = 0; i < length; i++)
         if (text[i] == '\0')
             text[i] = ' ';

@@ -14,8 +14,8 @@ size_t provenance_read(const char *path, char *text, size_t size);
 
 enum step_status provenance_number(struct step_writer *writer, const char *key, uint64_t value);
 void provenance_host(struct step_writer *writer);
-/* Writes the kernel's command line of the process, words separated by spaces. `text` is a buffer
- * that limits its length. Allocates nothing. */
+/* Writes the kernel's command line of the process, words separated by spaces, secrets masked.
+ * `text` is a buffer that limits its length. Allocates nothing. */
 void provenance_command_line(struct step_writer *writer, uint64_t process, char *text, size_t size);
 
 #endif

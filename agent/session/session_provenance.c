@@ -18,6 +18,7 @@
 #include "agent/records/layouts.h"
 #include "capture/log.h"
 #include "capture/provenance.h"
+#include "capture/secrets.h"
 
 /* A note on a collector that tracing slows down: logged once, and stored in each such trace. */
 #define NOTE "young collections of generational ZGC free no object whose death is traced: "
@@ -50,6 +51,8 @@ void session_put_property(struct session *session, const char *key, const char *
 static void put_system_property(struct session *session, const char *key, const char *name)
 {
     char *value = jvm_property(name);
+    if (value != NULL)
+        secrets_mask(value, strlen(value), ' ');
     if (value != NULL)
         session_put_property(session, key, value);
     jvm_free(value);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What becomes of a program whose trace cannot be written, and of a trace whose program does not start."""
+import json
 import os
 import pathlib
 import time
@@ -157,5 +158,18 @@ def record_anywhere(session):
         session.step("check", str(traces[0]))
 
 
+def secrets(session):
+    """What looks like a secret in the command line is in no file that the agent writes."""
+    command = session.java("HotAllocations", vm="-Ddb.password=hunter2hunter2", agent="file=run.step",
+                           words=["--api-key", "hunter2hunter3"])
+    result = session.run(command)
+    require(result.returncode == 0, shown(result.stderr))
+    properties = json.loads(session.step("info", "--json", "run.step"))["properties"]
+    line, java = properties["command-line"], properties["java-command"]
+    require("-Ddb.password=*** " in line and line.endswith("HotAllocations --api-key ***"), line)
+    require(java.endswith("HotAllocations --api-key ***"), java)
+    require(not any(b"hunter2" in path.read_bytes() for path in session.directory.glob("run*")), "a secret in a file")
+
+
 TABLE = {function.__name__: function for function in (not_started, not_writable, names_taken, removed_file, ring_goes_on, system_calls,
-                                                       record_anywhere)}
+                                                       record_anywhere, secrets)}

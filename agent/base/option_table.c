@@ -242,7 +242,7 @@ const struct option option_table[] = {
     {"window", "1ms..60min", "none",
      "in a JVM that records a sample: record all objects for this time, then the sample again",
      false, QUANTITY(window_ns, periods, 1000000, UINT64_C(3600) * 1000000000)},
-    {"duration", "1ms..43200min", "none", "in a running JVM: the trace ends after this time", false,
+    {"duration", "1ms..43200min", "none", "the trace ends after this time", false,
      QUANTITY(duration_ns, periods, 1000000, UINT64_C(30) * 86400 * 1000000000)},
     {"resolution", "1ns..1s|none", "1us", "resolution of the stored time stamps; none: no times",
      false, QUANTITY(resolution_ns, times, 1, 1000000000), .may_be_none = true},

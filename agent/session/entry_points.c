@@ -64,10 +64,15 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     hash_state_find(jni);
     hash_state_enter();
     bool taken = control_take(PATIENCE_NS);
+    bool is_timed = tracer.options.duration_ns != 0;
     if (!taken)
         log_message("another trace is being started: no second one is begun");
     else
-        begun = begin_first(jni);
+        begun = (!is_timed || duration_prepare()) && begin_first(jni);
+    if (is_timed && begun)
+        duration_begin(tracer.options.duration_ns);
+    else if (is_timed)
+        duration_forget();
     if (taken)
         control_give_back();
     hash_state_leave();

@@ -158,6 +158,22 @@ def record_anywhere(session):
         session.step("check", str(traces[0]))
 
 
+def duration(session):
+    """duration= ends a trace that began with the JVM, and the next one may begin."""
+    process = session.start(session.java("Phases", agent="file=run.step,duration=500ms", words=["wait"]))
+    try:
+        expect_line(process, "attach")
+        await_that(session, "the end of the trace", lambda: not pathlib.Path(session.path("run.step.live")).exists())
+        session.step("check", "run.step")
+        require(json.loads(session.step("info", "--json", "run.step"))["properties"]["end"] == "stopped", "another end")
+        session.step("attach", "-d", "200ms", "-o", session.path("late.step"), str(process.pid), codes=(0, 3))
+        session.step("check", "late.step")
+        answer(process)
+        finish(process)
+    finally:
+        process.kill()
+
+
 def secrets(session):
     """What looks like a secret in the command line is in no file that the agent writes."""
     command = session.java("HotAllocations", vm="-Ddb.password=hunter2hunter2", agent="file=run.step",
@@ -172,4 +188,4 @@ def secrets(session):
 
 
 TABLE = {function.__name__: function for function in (not_started, not_writable, names_taken, removed_file, ring_goes_on, system_calls,
-                                                       record_anywhere, secrets)}
+                                                       record_anywhere, duration, secrets)}

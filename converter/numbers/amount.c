@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Rounds a value of either sign. */
 static int64_t whole_signed(double value)
@@ -154,11 +155,8 @@ struct quantity amount_scaled_value(const struct amount *amount, double value)
     if (!amount->is_change)
         return scaled(value, amount->unit);
     struct quantity size = scaled(fabs(value), amount->unit), out;
-    snprintf(out.text, sizeof out.text, "%s%.30s",
-             value > 0   ? "+"
-             : value < 0 ? "-"
-                         : "",
-             size.text);
+    bool is_zero = strpbrk(size.text, "123456789") == NULL; /* as rounded: half a byte, too */
+    snprintf(out.text, sizeof out.text, "%s%.30s", is_zero ? "" : value < 0 ? "-" : "+", size.text);
     return out;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Evaluates the rules of gates and writes the results as text and as JUnit XML. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,14 @@ static bool holds_surely(const struct gate_rule *rule, struct estimate excess)
            (rule->operator!= GATE_NOT_EQUAL || !estimate_contains(excess, 0));
 }
 
+/* Returns a share of what was before; what equals it but for the rounding of a decimal fraction, as
+ * of 1.4 %, which no binary one equals, is returned as it is. */
+static double share_of(double before, double percent, double change)
+{
+    double share = before * percent / 100;
+    return fabs(share - change) <= 4 * DBL_EPSILON * fabs(share) ? change : share;
+}
+
 static bool is_estimate(const struct gate_verdict *verdict)
 {
     return verdict->measured.after.amount.is_estimate ||
@@ -103,7 +112,7 @@ static void judge_totals(const struct totals *totals, const struct measures *mea
         measured_of_runs(measures, rule->metric, SIDE_AFTER, sums_of_totals, totals));
     double before = measured_value(&verdict->measured.before);
     verdict->value = measured_value(&verdict->measured.after) - (rule->is_change ? before : 0);
-    verdict->limit = rule->is_percent ? before * rule->limit / 100 : rule->limit;
+    verdict->limit = rule->is_percent ? share_of(before, rule->limit, verdict->value) : rule->limit;
     bool holds = gate_rule_holds(rule, verdict->value, verdict->limit);
     if (is_estimate(verdict))
         verdict->is_noise = holds && !holds_surely(rule, excess_of(verdict));

@@ -105,6 +105,11 @@ static void test_changes(void)
     CU_ASSERT_STRING_EQUAL(amount_scaled(&slope).text, "-1.50 KiB");
     slope.is_unsure = true;
     CU_ASSERT_STRING_EQUAL(amount_scaled(&slope).text, "~");
+    /* Rounded to nothing, as where a median is between two runs. */
+    const struct amount half = amount_real_change(-0.5, AMOUNT_BYTES),
+                        little = amount_real_change(0.4, AMOUNT_OBJECTS);
+    CU_ASSERT_STRING_EQUAL(amount_scaled(&half).text, "0 B");
+    CU_ASSERT_STRING_EQUAL(amount_scaled(&little).text, "0");
 }
 
 /* ---- tables ---- */

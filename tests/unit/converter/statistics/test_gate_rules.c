@@ -111,6 +111,40 @@ static void test_judged(void)
     measures_reset(&measures);
 }
 
+/* A program that allocated 170000 bytes allocates 2380 more: 1.4 %, which no binary fraction
+ * equals. */
+static void test_shares(void)
+{
+    static const struct {
+        const char *text;
+        int exit_code;
+    } rows[] = {{"allocated > +1.4%", 0},
+                {"allocated >= +1.4%", GATE_EXIT_CODE},
+                {"allocated <= +1.4%", GATE_EXIT_CODE},
+                {"allocated = +1.4%", GATE_EXIT_CODE},
+                {"allocated != +1.4%", 0},
+                {"allocated > +1.3999%", GATE_EXIT_CODE},
+                {"allocated >= +1.4001%", 0}};
+    struct measures measures;
+    CU_ASSERT_TRUE_FATAL(measures_init(&measures, 2));
+    measures.run_count = 2;
+    measures.runs[0].side = SIDE_BEFORE;
+    measures.runs[1].side = SIDE_AFTER;
+    measures.runs[0].has_sizes = measures.runs[1].has_sizes = true;
+    add_allocated(&measures, AXIS_PROGRAM, "", 170000);
+    measures_sums(&measures, AXIS_PROGRAM, 1, 1)[SUM_ALLOCATED_BYTES] = 172380;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct gates gates = {.is_quiet = true};
+        const char *fault = NULL;
+        int exit_code = 0;
+        CU_ASSERT_TRUE_FATAL(take_fail_if(&gates, rows[i].text, &fault));
+        CU_ASSERT_EQUAL(gates_judge(&gates, "compare", &measures, &exit_code), STEP_STATUS_OK);
+        CU_ASSERT_EQUAL(exit_code, rows[i].exit_code);
+        gates_reset(&gates);
+    }
+    measures_reset(&measures);
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("rules of gates", NULL, NULL);
@@ -118,4 +152,5 @@ void add_suite(void)
     CU_add_test(suite, "faults", test_faults);
     CU_add_test(suite, "operators", test_operators);
     CU_add_test(suite, "judged", test_judged);
+    CU_add_test(suite, "shares", test_shares);
 }

@@ -64,7 +64,7 @@ static void print_ranges(const struct measured_pair *pair)
         if (pair->before.runs > 1 && pair->after.runs > 1)
             printf(" ->");
         print_spread(&pair->after);
-    } else if (pair->change.unit != AMOUNT_NS) {
+    } else {
         putchar(' ');
         measured_pair_print_range(pair, stdout);
     }

@@ -33,13 +33,18 @@ static double unseen(const struct metric *metric, const uint64_t *sums,
     return estimate_unseen(size, run->widest_interval_bytes);
 }
 
+/* Returns whether it is known of a sampled run, too: how long it took. */
+static bool measured_is_exact(const struct metric *metric)
+{
+    return metric->value != NULL || metric->unit == AMOUNT_NS;
+}
+
 static struct estimate estimate_of_run(const struct metric *metric, const uint64_t *sums,
                                        const struct sums_spread *spread,
                                        const struct measure_run *run)
 {
     double value = metric_value(metric, sums);
-    if (run->sampling == NULL || spread->variances == NULL || metric->value != NULL ||
-        metric->unit == AMOUNT_NS)
+    if (run->sampling == NULL || spread->variances == NULL || measured_is_exact(metric))
         return estimate_exactly(value);
     if (value == 0 && metric->unit == AMOUNT_BYTES)
         return estimate_no_bytes(sampling_interval(run->sampling));
@@ -63,7 +68,7 @@ struct measured measured_of_runs(const struct measures *measures, const struct m
         const uint64_t *sums = sums_of(user, i, &spread);
         struct estimate estimate = estimate_of_run(metric, sums, &spread, run);
         values[count++] = estimate.value;
-        is_estimate |= run->sampling != NULL;
+        is_estimate |= run->sampling != NULL && !measured_is_exact(metric);
         is_biased |= measure_run_is_biased(run);
         range.low = fmin(range.low, estimate.low);
         range.high = fmax(range.high, estimate.high);

@@ -122,3 +122,7 @@ steptrace heap --json $leak | valid heap
 steptrace heap --json --by class+site+thread --diff gc:3 end $leak | valid heap
 steptrace leaks --json --baseline $trace $leak 2>/dev/null | valid leaks
 steptrace compare --json --by all $data/closed.txt $leak 2>/dev/null | valid compare
+echo "-- how long it took is no estimate"
+steptrace compare $data/sampled.bin,$leak $data/sampled.bin 2>/dev/null | grep duration
+steptrace compare $data/sampled.bin $data/sampled.bin --json | grep -A 4 '"duration"'
+steptrace stats $data/sampled.bin -q --fail-if 'duration > 0'

@@ -124,9 +124,10 @@ static enum step_status verb_attach_begin(struct attachment *attachment)
     }
     if (attach_load(process, agent, options, &error) != STEP_STATUS_OK)
         return report_error(&error);
-    if (process->java_version >= 21)
-        report_line("Java %u printed a warning on the program's standard error, since an agent was "
-                    "loaded; -XX:+EnableDynamicAgentLoading avoids it",
+    bool is_first = process->is_elsewhere || process->agent[0] == '\0';
+    if (is_first && process->java_version >= 21)
+        report_line("Java %u prints a warning on the program's standard error when an agent is "
+                    "loaded, unless the program was started with -XX:+EnableDynamicAgentLoading",
                     process->java_version);
     return STEP_STATUS_OK;
 }

@@ -120,8 +120,10 @@ def attach_for(duration, trace, *words, **more):
 
 def same_place():
     with Jvm() as pid:
+        done = steptrace('attach', '-d', '1ms', '-o', 'warned.step', pid)
+        require(('prints a warning' in done.stderr) == (VERSION >= 21), f'a word on the warning: {done.stderr}')
         done = attach_for(400, 'a.step', '-O', 'existing=no,stack=4', '--report', pid, says='a.html')
-        require(('Java' in done.stderr) == (VERSION >= 21), f'a word on the warning: {done.stderr}')
+        require('a warning' not in done.stderr, f'a word on the warning for an agent that was there: {done.stderr}')
         require('<title>' in pathlib.Path('a.html').read_text(encoding='utf-8'), 'no page')
         kept = steptrace('paths', '--class', '[B', 'a.step', says='may be held by objects that the trace lacks')
         require('not reached from any root that the trace has: ' in kept.stdout, f'paths without existing objects: {kept.stdout}')

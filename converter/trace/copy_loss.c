@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "converter/files/trace_gap.h"
-
 /* Of the file and of the first block, the definition (docs/formats/step.md). */
 #define FIRST_HEADERS_BYTES (32 + 96)
 
@@ -25,12 +23,12 @@ static bool is_stopped(const struct trace_about *about)
     return about->is_stopped;
 }
 
-/* Returns the value of the property `incomplete`, which a copy has from its source; NULL: none. */
-static const char *known_loss(const struct trace_about *about)
+/* Returns the value of a property; NULL: there is none. */
+static const char *copy_loss_property(const struct trace_about *about, const char *key)
 {
     struct trace_property property;
     for (size_t i = 0; (property = trace_property_of(about, i)).key.unshown != NULL; i++)
-        if (trace_text_is(property.key, TRACE_INCOMPLETE))
+        if (trace_text_is(property.key, key))
             return property.value.unshown;
     return NULL;
 }
@@ -56,7 +54,7 @@ const char *copy_loss_of(const struct trace_about *about, char text[COPY_LOSS_RO
 {
     const struct step_reader *reader = innermost(about)->reader;
     uint64_t lost = reader != NULL ? lost_bytes(reader) : 0;
-    const char *known = known_loss(about);
+    const char *known = copy_loss_property(about, TRACE_INCOMPLETE);
     if (known != NULL)
         return known;
     if (lost > 0)
@@ -71,6 +69,14 @@ const char *copy_loss_of(const struct trace_about *about, char text[COPY_LOSS_RO
     else
         return NULL;
     return text;
+}
+
+const char *copy_loss_recorded(const struct trace_about *about, char text[TRACE_GAP_ROOM])
+{
+    const char *gap = trace_gap_dropped(copy_loss_property(about, "dropped"), text);
+    if (gap == NULL)
+        gap = trace_gap_early(copy_loss_property(about, "end"));
+    return gap != NULL ? gap : copy_loss_property(about, TRACE_FILES_GAPS);
 }
 
 bool copy_loss_is_said(const struct trace_about *about)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a copy of a trace lacks since its source was cut or damaged.  No reader finds a fault in the
- * copy, so it says that itself, in the properties `recovered-records` and `incomplete`.  A copy in
- * a format without properties has the latter in a comment behind the last record. */
+/* What a copy of a trace lacks since its source was cut or damaged, or its recorder lost events. No
+ * reader finds a fault in the copy, so it says that itself, in the properties `recovered-records`
+ * and `incomplete`.  A copy in a format without properties has the latter in a comment behind the
+ * last record. */
 #ifndef CONVERTER_TRACE_COPY_LOSS_H
 #define CONVERTER_TRACE_COPY_LOSS_H
 
+#include "converter/files/trace_gap.h"
 #include "converter/trace/trace_about.h"
 #include "steptrace/hatf.h"
 #include "steptrace/writer.h"
@@ -16,6 +18,8 @@ enum { COPY_LOSS_ROOM = 96 };
 const char *copy_loss_of_reader(const struct step_reader *reader, char text[COPY_LOSS_ROOM]);
 
 const char *copy_loss_of(const struct trace_about *about, char text[COPY_LOSS_ROOM]);
+/* The same of what the recorder said it lost, which properties of the source tell. */
+const char *copy_loss_recorded(const struct trace_about *about, char text[TRACE_GAP_ROOM]);
 /* Returns true if a comment of the source said so. */
 bool copy_loss_is_said(const struct trace_about *about);
 /* Returns it if the properties at the start of the copy do not have it already. */

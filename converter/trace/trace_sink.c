@@ -78,8 +78,11 @@ enum step_status trace_sink_put_alloc(struct trace_sink *sink, const struct hatf
 /* A comment of the source that says so was a record like any other. */
 static enum step_status trace_sink_put_loss(struct trace_sink *sink, struct step_error *error)
 {
-    char text[COPY_LOSS_ROOM], comment[sizeof COPY_LOSS_COMMENT + TRACE_ABOUT_LOSS_ROOM];
+    char text[COPY_LOSS_ROOM], gap[TRACE_GAP_ROOM];
+    char comment[sizeof COPY_LOSS_COMMENT + TRACE_ABOUT_LOSS_ROOM];
     const char *loss = copy_loss_of(&sink->source->about, text);
+    if (loss == NULL)
+        loss = copy_loss_recorded(&sink->source->about, gap);
     if (loss == NULL || copy_loss_is_said(&sink->source->about))
         return STEP_STATUS_OK;
     int length = snprintf(comment, sizeof comment, COPY_LOSS_COMMENT "%s", loss);

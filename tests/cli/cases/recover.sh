@@ -60,3 +60,14 @@ for ending in txt mtf hatf; do
     steptrace convert part.step --class='**' -o again.step 2>/dev/null
     steptrace info again.step 2>/dev/null | grep -c '^incomplete'
 done
+echo "-- and of a trace whose recorder lost events"
+steptrace convert $data/traces/drops.step -o drops.mtf 2>/dev/null
+for file in $data/traces/drops.step drops.mtf; do
+    for ending in hatf hatf.txt; do
+        steptrace convert $file -o drops.$ending 2>/dev/null
+        steptrace stats drops.$ending 2>&1 >/dev/null
+        echo $?
+    done
+done
+steptrace convert drops.hatf -o drops.step 2>/dev/null
+steptrace info drops.step 2>/dev/null | grep '^incomplete'

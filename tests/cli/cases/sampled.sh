@@ -126,3 +126,4 @@ echo "-- how long it took is no estimate"
 steptrace compare $data/sampled.bin,$leak $data/sampled.bin 2>/dev/null | grep duration
 steptrace compare $data/sampled.bin $data/sampled.bin --json | grep -A 4 '"duration"'
 steptrace stats $data/sampled.bin -q --fail-if 'duration > 0'
+echo $?

@@ -5,6 +5,10 @@
  * A column is decoded when a wanted type needs it, or when another column measures from it.  In the
  * second case decoding is recursive; `depth` and the state UNDER_WAY bound it, since a hostile
  * directory may name any column.  Each column is decoded once.
+ *
+ * The file chooses the order of needs, and not the reader: which column `age` or `linked` names is
+ * a parameter in the directory.  Writers set columns apart that would form a circle (plan_order.c),
+ * but nothing is taken for granted from that.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,6 +27,9 @@ static bool take_section(struct step_cursor *sections, const struct step_coding 
            step_cursor_bytes(sections, coding->stored_length, stored);
 }
 
+/* A name is looked up in the plan, so an index beyond its arrays cannot arise.  A second entry for
+ * a column is refused: which of the two counts would be up to the reader.  The encoding is only
+ * stored here, even if it is unknown; that matters when a wanted type needs the column. */
 static enum step_status parse_entry(struct step_decoding *decoding, struct step_cursor *directory,
                                     struct step_cursor *sections)
 {
@@ -51,7 +58,10 @@ static enum step_status parse_entry(struct step_decoding *decoding, struct step_
     return STEP_STATUS_OK;
 }
 
-/* Directory and sections must use up the payload: bytes that nobody names are damage. */
+/* Directory and sections must use up the payload: bytes that nobody names are damage.  Entries and
+ * their sections are read in parallel, as the lengths of the sections are in the entries.  `count`
+ * is compared with the plan only to fail early; entries that name a column twice would end it
+ * anyway. */
 static enum step_status read_directory(struct step_decoding *decoding)
 {
     const struct step_payload *payload = decoding->payload;
@@ -82,7 +92,10 @@ static enum step_status read_directory(struct step_decoding *decoding)
 }
 
 /* Reads the records' types, and checks their counts against the summary.  Everything after relies
- * on it: a cursor may be advanced as often as the type's records are there, and no further. */
+ * on it: a cursor may be advanced as often as the type's records are there, and no further.  The
+ * columns have as many values as the summary says; a type that occurred once more than that would
+ * take a cursor beyond the end of its column.  `left` need not be 0 at the end for each type: their
+ * sum is the number of records, so no type can have too few if none has too many. */
 static enum step_status read_types(struct step_decoding *decoding)
 {
     struct step_block *block = decoding->block;
@@ -133,7 +146,10 @@ static struct step_sequence sequence_of(const struct step_decoding *decoding)
         decoding->records, block->type_count, decoding->series};
 }
 
-/* Finds the values of the column that `given` names among the columns of one field. */
+/* Finds the values of the column that `given` names among the columns of one field.  Only an
+ * earlier leaf may be named, so no circle arises.  The counts must agree, as values are paired by
+ * their position: leaves of one field may be in different arrays, and a shorter column would be
+ * read beyond its end. */
 static enum step_status nested_series(struct step_decoding *decoding, uint32_t index, uint64_t leaf,
                                       struct step_series *series)
 {
@@ -158,9 +174,12 @@ static enum step_status decode_field(struct step_decoding *decoding, uint32_t re
     return column != STEP_NO_INDEX ? step_decoding_decode(decoding, column) : STEP_STATUS_CORRUPT;
 }
 
-/* Finds the values of the field that `given` names, for each record that has the column. */
-/* Only an earlier field may be named.  So columns coded by `given` cannot form a circle, whatever
- * the file says. */
+/* Finds the values of the field that `given` names, for each record that has the column.  Only an
+ * earlier field may be named.  So columns coded by `given` cannot form a circle, whatever the file
+ * says.
+ *
+ * Types that share the column may use different columns for the other field, where they changed its
+ * attributes.  All of these must be decoded before step_gather() walks over the records. */
 static enum step_status field_series(struct step_decoding *decoding, uint32_t index, uint64_t field,
                                      uint64_t **storage, struct step_series *series)
 {
@@ -184,7 +203,9 @@ static enum step_status field_series(struct step_decoding *decoding, uint32_t in
                        storage, series);
 }
 
-/* Finds the series that `stack` and `age` use. */
+/* Finds the series that `stack` and `age` use.  A block may lack the column that `age` names, if it
+ * has no record with it; then its latest value is 0 throughout (docs/formats/step.md, Transforms).
+ * A column that is there must be decoded first, wherever it stands in the directory. */
 static enum step_status followed_series(struct step_decoding *decoding, uint32_t index,
                                         enum step_series_kind kind, uint64_t reference,
                                         uint64_t **storage, struct step_series *series)
@@ -210,7 +231,8 @@ static enum step_status followed_series(struct step_decoding *decoding, uint32_t
                : status;
 }
 
-/* Finds the series that `linked` uses. */
+/* Finds the series that `linked` uses.  step_links_unpack() refuses parameters that name no field
+ * of the record; circles are left to the state UNDER_WAY, as the fields may be later ones. */
 static enum step_status linked_series(struct step_decoding *decoding, uint32_t index,
                                       const uint64_t *parameters, struct step_linked *linked)
 {
@@ -238,7 +260,9 @@ static enum step_status linked_series(struct step_decoding *decoding, uint32_t i
 }
 
 /* Finds the series that a chain needs.  At most one of its transforms may have one; our writer
- * makes no others. */
+ * makes no others.  A second would overwrite `storage` of the first, which would be lost and still
+ * be in use.  A series without values is an error except for `linked`, whose values are in
+ * linked->series. */
 static enum step_status find_series(struct step_decoding *decoding, uint32_t index,
                                     uint64_t **storage, struct step_linked *linked,
                                     struct step_series *series, const struct step_series **used)
@@ -282,7 +306,11 @@ static enum step_status decode_constant(struct step_decoding *decoding, uint32_t
 }
 
 /* The form's bound is compared with the length before compression, before memory is taken for
- * either. */
+ * either.  The limit of `count` comes first: a bound is a small multiple of it, and must not
+ * overflow.
+ *
+ * The series must be found before step_column_read() is called.  Finding it may decode other
+ * columns, which use the same scratch buffers and the same decompressor. */
 static enum step_status decode_values(struct step_decoding *decoding, uint32_t index)
 {
     struct step_decoding_column *column = &decoding->columns[index];
@@ -312,8 +340,18 @@ static enum step_status decode_values(struct step_decoding *decoding, uint32_t i
     return status;
 }
 
-/* Fills series[index] with the column's values.  After UNSUPPORTED the rest of the block is
- * usable. */
+/*
+ * Fills series[index] with the column's values.  After UNSUPPORTED the rest of the block is usable.
+ *
+ * That is why the state returns to LISTED after a failure: another type that needs the column must
+ * meet the same failure.  Left UNDER_WAY, it would be reported as a column that depends on itself,
+ * which is damage and would cost the whole block.
+ *
+ * The message of the innermost failure is kept, because it names the column that is at fault and
+ * its offset.  error->status is set to OK before, so that it shows afterwards whether there is one.
+ *
+ * `depth` limits the recursion, and with it the stack that a file can make a reader use.
+ */
 enum step_status step_decoding_decode(struct step_decoding *decoding, uint32_t index)
 {
     struct step_decoding_column *column = &decoding->columns[index];

@@ -40,6 +40,7 @@ void step_block_reader_reset(struct step_block_reader *reader)
 static enum step_status (*const layouts[])(struct step_decoding *) = {
     [STEP_LAYOUT_COLUMNS] = step_decoding_columns, [STEP_LAYOUT_ROWS] = step_decoding_rows};
 
+/* Slots that were not requested have a cursor that stands on this. */
 static const uint64_t no_value;
 
 static bool block_decode_is_known(uint64_t layout)
@@ -54,7 +55,9 @@ static const struct step_plan_node *field_node(const struct step_decoding *decod
     return &decoding->plan->nodes[record->field_nodes[field]];
 }
 
-/* Skips a field that was not requested; its slots stay 0. */
+/* Skips a field that was not requested; its slots stay 0.  All such slots share one cursor, with
+ * step 0 so that it never moves, and without `first`, by which a view recognises it (block_view.c).
+ */
 static enum step_status leave_out(struct step_decoding *decoding, const struct step_plan_node *node,
                                   struct step_slot_cursor ***slots)
 {
@@ -70,6 +73,9 @@ static enum step_status leave_out(struct step_decoding *decoding, const struct s
     return status;
 }
 
+/* A type with an unknown encoding is turned into one that is not wanted, and its records are
+ * counted as a gap.  The slots that it has so far are overwritten by pass_over(), which runs after
+ * all types are decoded.  The message of the first gap stands for all. */
 static enum step_status decode_type(struct step_decoding *decoding, struct step_block_type *type,
                                     struct step_block_gap *gap)
 {
@@ -105,7 +111,10 @@ static void pass_over(struct step_decoding *decoding, struct step_block_type *ty
     type->slot_count = (size_t) (next - type->slots);
 }
 
-/* Lists the record types of the block, and computes the number of values of each column. */
+/* Lists the record types of the block, and computes the number of values of each column.  Types
+ * that are not wanted count as well: they may share columns with wanted ones, whose values would be
+ * too few without theirs.  The summary was checked, so the numbers are in range and the varints are
+ * there (block_summary.c). */
 static enum step_status prepare_types(struct step_decoding *decoding,
                                       const struct step_summary *summary, bool *any_wanted)
 {
@@ -149,6 +158,16 @@ static enum step_status prepare_types(struct step_decoding *decoding,
     return status;
 }
 
+/*
+ * The order matters:
+ *
+ *   states     all columns are ABSENT (0) before the directory lists some
+ *   summary    the types and counts, which both layouts need to check what they read
+ *   layout     skipped if no type is wanted; the block then costs its summary only
+ *   wanted     each wanted type gets its cursors, which decodes the columns it needs
+ *   others     last, because pass_over() finds only cursors that exist.  A type that turned out to
+ *              be unsupported is among them.
+ */
 static enum step_status decode(struct step_decoding *decoding, struct step_block_gap *gap)
 {
     struct step_block *block = decoding->block;
@@ -185,6 +204,8 @@ static enum step_status decode(struct step_decoding *decoding, struct step_block
     return status;
 }
 
+/* Whatever fails, the block has no records afterwards, so that a caller who goes on with it sees an
+ * empty block and never a half-decoded one. */
 enum step_status step_block_decode(struct step_block_reader *reader,
                                    const struct step_payload *payload,
                                    const struct step_block_request *request, uint64_t memory_limit,
@@ -232,7 +253,10 @@ enum step_status step_block_decode_bytes(struct step_block_reader *reader,
 }
 
 /* Slots are copied from the cursors, because a caller sees a record as one array; a cursor with
- * step 0 gives the same value each time. */
+ * step 0 gives the same value each time.  Types share the cursor of a shared column.  Therefore the
+ * cursor stands at the value of the current record whatever types came before, provided that
+ * skipped records move it, too.  No end is checked: the types agree with the counts (read_types()).
+ */
 enum step_status step_block_next(struct step_block *block, struct step_record_view *view)
 {
     while (block->at < block->record_count) {

@@ -7,6 +7,14 @@
  * without a holder; each place for a value in the tree, met in the same order, takes that one.  At
  * the end all must have been taken.  Depths are counted along, so that no later walk over the tree
  * can exhaust the stack.
+ *
+ * The result is a tree whatever the file says: `next` only grows, so each value gets one holder,
+ * and a value is linked only after it was taken (`at < next`), so its holder comes before it.  No
+ * circle can be expressed.  The work is bounded by the slots of the values, which are in memory
+ * already.
+ *
+ * slots_fill() leaves the slots of INNER nodes as they are, which may be any memory.  Each is
+ * written here, or the block is refused; none is read before.
  */
 #include "format/step/block/block_decode.h"
 
@@ -24,6 +32,9 @@ struct linking {
 static const char *link_node(struct linking *linking, const struct step_plan_node *node,
                              uint64_t *slots);
 
+/* The depth is that of the holder, 0 for the tree's first value.  `type` is checked for each place:
+ * the list mixes all types of the tree, and fill_types() has checked only that the tree allows
+ * them. A caller that was given a value of another type would read slots that it does not have. */
 static const char *link_inner(struct linking *linking, uint32_t type, uint64_t *slot)
 {
     if (linking->next == linking->end)
@@ -67,7 +78,8 @@ static const char *link_node(struct linking *linking, const struct step_plan_nod
     return fault;
 }
 
-/* Links the children of the value at `at` in the list. */
+/* Links the children of the value at `at` in the list.  The child node exists, since fill_types()
+ * refused types that have none. */
 static const char *link_value(struct linking *linking, const struct step_plan_node *element,
                               uint64_t at)
 {
@@ -81,6 +93,9 @@ static const char *link_value(struct linking *linking, const struct step_plan_no
                      (uint64_t *) (uintptr_t) variant->slots);
 }
 
+/* The lists of all trees of the column follow each other in `list`.  A tree ends where its length
+ * says: its places must take exactly that many values, or the rest of a list would be linked into
+ * the next tree.  `end` is at most `total`, which is the sum of the lengths. */
 enum step_status step_decoding_link(struct step_decoding *decoding,
                                     const struct step_plan_node *node, const uint64_t *list,
                                     uint64_t total, uint64_t count, uint64_t *out, size_t stride)

@@ -5,6 +5,10 @@
  * Types must ascend, so none can be there twice; counts must add up to the header's number.  It is
  * checked once, when the block is registered or decoded.  step_summary_counts() then relies on
  * that.
+ *
+ * The number of values of each column follows from these counts, and from it how much memory a
+ * reader takes.  So each count has the limit of a block.  With at most 65,535 types of at most
+ * 16 Mi records the sum cannot overflow before it is compared.
  */
 #include "format/step/block/block_read.h"
 

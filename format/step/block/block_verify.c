@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verifies an encoded block: decodes it and compares it column by column. */
+/*
+ * Verifies an encoded block: decodes it and compares it column by column.
+ *
+ *   bytes -> block -> records -> pending rows -> columns, compared with the writer's columns
+ *
+ * The way back ends where the writer began, with the functions that the writer used.  So the
+ * comparison needs no rules of its own: rounding, the numbers of equal values, and the types of the
+ * block come from the same code on both sides.  The block is read as any reader would do it, with
+ * no knowledge of how it was made.
+ */
 #include "format/step/block/block_verify.h"
 
 #include <stdlib.h>
@@ -36,7 +45,13 @@ void step_block_verifier_destroy(struct step_block_verifier *verifier)
     free(verifier);
 }
 
-/* Reads the block into rows, like those given to a writer. */
+/* Reads the block into rows, like those given to a writer.
+ *
+ * The checksum is compared, too, although this process has just made it: the bytes are what will be
+ * in the file, and an error in them must be found before a trace is replaced.  The limit of memory
+ * is the one that a reader has for the smallest file (reader_room.c), so a block that passes here
+ * fits a reader that holds nothing else.  A gap is a failure, since other readers would skip its
+ * records. */
 static enum step_status read_back(struct step_block_verifier *verifier,
                                   const struct step_buffer *bytes, struct step_error *error)
 {
@@ -61,6 +76,8 @@ static enum step_status read_back(struct step_block_verifier *verifier,
     return status;
 }
 
+/* One side may have a single value for all (`step` 0) and the other an array of equal ones: the
+ * writer's rows may be held by columns, and those read back are not. */
 static bool same_series(const struct step_series *left, const struct step_series *right,
                         size_t count)
 {
@@ -70,6 +87,8 @@ static bool same_series(const struct step_series *left, const struct step_series
     return same;
 }
 
+/* Counts first, as they bound the comparison.  The bytes of NUMBERS are the stored values
+ * themselves; their length is compared, and their contents are in the other columns. */
 static bool same_column(const struct step_columns *left, const struct step_columns *right,
                         uint32_t column)
 {
@@ -81,6 +100,7 @@ static bool same_column(const struct step_columns *left, const struct step_colum
     return same_series(&left->series[column], &right->series[column], a->count);
 }
 
+/* With one type, `local_types` is not filled (number_types()), and there is nothing to compare. */
 static bool same_types(const struct step_columns *left, const struct step_columns *right)
 {
     bool same = left->record_count == right->record_count && left->type_count == right->type_count;
@@ -91,6 +111,9 @@ static bool same_types(const struct step_columns *left, const struct step_column
                                            left->record_count * sizeof *left->local_types) == 0);
 }
 
+/* The columns in use are compared before their contents: both lists are sorted, so the same columns
+ * are at the same places.  A failure of the reader keeps its message behind the common prefix.  The
+ * status is always INVALID, as the fault is in this library and not in a file. */
 enum step_status step_block_verify(struct step_block_verifier *verifier,
                                    const struct step_columns *columns,
                                    const struct step_buffer *bytes, struct step_error *error)

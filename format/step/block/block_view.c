@@ -6,6 +6,10 @@
  * it is.  That is not possible if another type has values between the rows', if the types use
  * different columns, or if some have no such field.  Then one walk over the records copies the
  * values.
+ *
+ * Views and step_block_next() do not disturb each other: a walk starts from `first` of the cursors
+ * and moves copies in `moved`, and `next` is left alone.  What is copied lives in the block's arena
+ * and counts against its limit, until the next load.
  */
 #include <string.h>
 
@@ -48,6 +52,8 @@ static void *block_view_take(struct step_block *block, uint64_t count, size_t si
     return memory;
 }
 
+/* A type that was not wanted, or could not be decoded, has no rows.  Each view of a block uses the
+ * same rule, so that row i is the same record in all of them. */
 static bool is_row(const struct step_block *block, const struct step_block_type *type,
                    uint32_t record)
 {
@@ -70,7 +76,9 @@ static enum step_status block_view_start(struct gathering *gathering, struct ste
     return status;
 }
 
-/* Finds the rows' cursors of the slot. */
+/* Finds the rows' cursors of the slot.  Types that inherited the field unchanged have the same
+ * cursor, so comparing addresses shows which of them share a column.  The search is linear, as
+ * there is one cursor for each variation of the field at most. */
 static enum step_status find_rows(struct gathering *gathering, uint32_t record, uint32_t owner,
                                   size_t slot, struct step_error *error)
 {
@@ -150,6 +158,8 @@ static void block_view_gather(const struct gathering *gathering, uint64_t *out, 
     }
 }
 
+/* The bits of validity exist only if some row lacks the field.  Arena memory is not zeroed, and
+ * block_view_gather() only sets bits. */
 static enum step_status block_view_copy(const struct gathering *gathering,
                                         struct step_column_view *view, struct step_error *error)
 {
@@ -171,6 +181,9 @@ static enum step_status block_view_copy(const struct gathering *gathering,
     return status;
 }
 
+/* The arguments are checked before the empty block, so that a wrong call fails for each block and
+ * not only for those with records.  A column is borrowed if three things hold: each row has the
+ * slot, all rows use one cursor, and nothing between them does. */
 enum step_status step_block_column(struct step_block *block, uint32_t record, uint32_t owner,
                                    size_t slot, struct step_column_view *view,
                                    struct step_error *error)
@@ -200,6 +213,8 @@ enum step_status step_block_column(struct step_block *block, uint32_t record, ui
     return STEP_STATUS_OK;
 }
 
+/* One record type for all rows needs one value.  It is common: a caller who asks for a type that
+ * nothing extends has no other case. */
 enum step_status step_block_types(struct step_block *block, uint32_t record,
                                   struct step_column_view *view, struct step_error *error)
 {

@@ -77,7 +77,8 @@ void step_block_writer_reset(struct step_block_writer *writer)
 }
 
 /* The header comes last, as it has lengths and checksums of the rest; its room was left at the
- * start. */
+ * start.  Room for the whole block is reserved once, so the appends after that cannot fail.  Both
+ * checksums start at the summary: a walk verifies that part alone, and a reader all. */
 static enum step_status block_write_put_together(struct step_block_writer *writer,
                                                  struct step_block_header *header)
 {
@@ -104,6 +105,7 @@ static enum step_status block_write_put_together(struct step_block_writer *write
     return STEP_STATUS_OK;
 }
 
+/* columns->records ascend (count_types()), as readers demand of a summary. */
 static bool write_summary(struct step_block_writer *writer, const struct step_columns *columns)
 {
     struct step_buffer *out = &writer->summary;
@@ -156,6 +158,8 @@ struct encoding {
     struct step_choice *recalled; /* by column, or NULL */
 };
 
+/* Part 0 is the record types: their row is the first of the directory.  Each part has a choice of
+ * its own, and only the member that encodes the part touches it, so the crew needs no lock. */
 static enum step_status block_write_part(const struct encoding *encoding,
                                          struct step_column_encoder *encoder, size_t part)
 {
@@ -174,7 +178,8 @@ static void block_write_clear(struct step_encoded *encoded)
 }
 
 /* Writes a part to its own place, by one of the crew.  The encoder's buffers and the part's are
- * exchanged, not copied. */
+ * exchanged, not copied.  Which member takes a part depends on the system, but compressors and
+ * scratch buffers carry nothing from one column to the next that would show in the bytes. */
 static enum step_status write_apart(void *user, unsigned member, size_t part)
 {
     const struct encoding *encoding = user;
@@ -207,6 +212,9 @@ static enum step_status write_shared(const struct encoding *encoding, size_t cou
     return status;
 }
 
+/* Without a crew, and for a small block, the caller appends part after part to the same buffers
+ * that write_shared() fills in the end.  Both ways keep the order of the parts, so the bytes agree.
+ */
 enum step_status step_block_write_columns(struct step_block_writer *writer,
                                           const struct step_columns *columns,
                                           struct step_block_header *header)
@@ -245,6 +253,8 @@ static enum step_status compress_bytes(struct step_block_writer *writer, const u
     return block_write_put_together(writer, header);
 }
 
+/* Rows are compressed as one stream, unlike columns.  The paper counts on that for what its
+ * strategies leave: small records keep more of them in the compressor's window (section 3.3). */
 enum step_status step_block_write_rows(struct step_block_writer *writer,
                                        const struct step_columns *columns,
                                        struct step_block_header *header)
@@ -300,7 +310,11 @@ static void swap_blocks(struct step_block_writer *writer)
 }
 
 /* Columns first: they are the usual winner, and their size is what rows are measured against.  A
- * value that rows cannot store (INVALID) is no failure, since columns can. */
+ * value that rows cannot store (INVALID) is no failure, since columns can.
+ *
+ * Rows are encoded into writer->block like everything else, so the columns are set aside in
+ * writer->other.  If rows lose, or fail, the two change places again: writer->block and `header`
+ * must describe the same layout on each path. */
 enum step_status step_block_write_smallest(struct step_block_writer *writer,
                                            const struct step_columns *columns,
                                            struct step_block_header *header)

@@ -3,6 +3,10 @@
  * Encodes a column of a block: finds the other columns that its strategies may use, chooses an
  * encoding or takes one of the stream's last blocks, and appends the column's row of the directory
  * and its bytes.
+ *
+ * The values of all columns are known here, so columns can be encoded in any order, or at one time.
+ * A reader has them only after decoding: it must decode what a column names before the column
+ * itself.  What may be named is therefore limited by the plan (`apart`, see plan_order.c).
  */
 #include "format/step/block/block_write.h"
 
@@ -14,7 +18,11 @@
 /* Finds the other column's values for `given`, if needed, and its reference in the file.  `wanted`:
  * whether a transform may use them.  A choice that is recalled mostly needs none, and the walk over
  * the records of the block is then saved; the reference is set in any case, as it is a parameter of
- * candidates. */
+ * candidates.
+ *
+ * A column that is set apart gets no series, so no candidate can make it depend on another column.
+ * `given_column` needs no walk: both columns are leaves of one nested record and have one value for
+ * each, in the same order. */
 static enum step_status column_encode_find_series(const struct step_columns *columns,
                                                   uint32_t index, bool wanted, uint64_t **storage,
                                                   struct step_series *series, uint64_t *reference)
@@ -48,7 +56,8 @@ static enum step_status column_encode_find_series(const struct step_columns *col
     return step_gather(&sequence, index, column->given_field, count, storage, series);
 }
 
-/* Finds the series for `linked`, if it may be tried. */
+/* Finds the series for `linked`, if it may be tried.  It has members of its own in the series, so a
+ * trial can compare transforms that use it with those that use the other one. */
 static enum step_status column_encode_find_linked(const struct step_columns *columns,
                                                   uint32_t index, struct step_linked *linked)
 {
@@ -73,7 +82,11 @@ struct column_writing {
 
 /* Writes values that are multiples of a number as quotients, which are in `*scaled`; the chain
  * begins with that division.  The choice is made for the quotients, as if they were the column.
- * Equal values stay a constant form of the values themselves, which needs no chain. */
+ * Equal values stay a constant form of the values themselves, which needs no chain.
+ *
+ * `scale` must be the first transform, since a reader undoes the last one first and multiplies in
+ * the end.  `*scaled` must live until the column is written: the chosen chain may be empty, and
+ * scratch->result then points to the quotients themselves. */
 static enum step_status column_encode_scaled(struct step_column_encoder *encoder,
                                              const struct column_writing *writing,
                                              struct step_choice *recalled, struct step_chain *chain,
@@ -104,6 +117,10 @@ static enum step_status column_encode_scaled(struct step_column_encoder *encoder
     return status;
 }
 
+/* A series of step 0 is constant without a look at its values, as it is for a field that never
+ * changed while its records were held by columns (pending_records.c).  The size of the result is
+ * reported to the recalled choice, which is dropped if the column compresses much worse than
+ * before. */
 static enum step_status column_encode_values(struct step_column_encoder *encoder,
                                              const struct column_writing *writing,
                                              struct step_choice *recalled,
@@ -149,7 +166,12 @@ static enum step_status column_encode_strings(struct step_column_encoder *encode
 
 /* Does so with the flags that give the smallest size.  All combinations of what the attributes
  * allow are tried on all bytes, as there are four at most. The best one is written again in the
- * end, as only the last trial is in the output. */
+ * end, as only the last trial is in the output.
+ *
+ * Columns that are to be as small as possible are tried with all flags, whatever the attributes
+ * say: readers take the flags from the directory.  The lengths are read from `values` and not from
+ * a series.  That is right because a record with strings is not flat, so its block is never held by
+ * columns. */
 static enum step_status column_encode_bytes(struct step_column_encoder *encoder,
                                             const struct step_columns *columns, uint32_t index,
                                             struct step_coding *coding)
@@ -181,6 +203,9 @@ static enum step_status column_encode_bytes(struct step_column_encoder *encoder,
     return column_encode_strings(encoder, lengths, bytes, best, coding);
 }
 
+/* With a recalled choice only the series that it needs is made, since each costs a walk over the
+ * records.  Without one all are made, as any candidate may win.  The row of the directory comes
+ * last, when the lengths in the coding are known; the section was appended before. */
 enum step_status step_column_encode(struct step_column_encoder *encoder,
                                     const struct step_columns *columns, uint32_t index,
                                     struct step_choice *recalled)
@@ -222,6 +247,9 @@ enum step_status step_column_encode(struct step_column_encoder *encoder,
                : STEP_STATUS_NO_MEMORY;
 }
 
+/* The record types are encoded like any column of identifiers, but have no name: their coding is
+ * the first of the directory, followed by the number of columns (docs/formats/step.md, Layout 1).
+ */
 enum step_status step_types_encode(struct step_column_encoder *encoder,
                                    const struct step_columns *columns, struct step_choice *recalled)
 {

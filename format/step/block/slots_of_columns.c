@@ -8,6 +8,14 @@
  *
  * Values inside arrays and variants are counted on the way: only when the lengths or types are
  * known is it known how many values the columns below have.
+ *
+ * So each function has the same order: decode the column of the node itself; derive from it how
+ * many values the children have, checked against a limit; take memory for these; set the counts of
+ * the children's columns; fill the children; and at last point the node's slots to them.  A count
+ * that is set too late would decode a column with the wrong number of values.
+ *
+ * The recursion follows the definition, whose nesting is limited (STEP_MAX_NESTING).  The depth of
+ * trees does not matter here: they are filled as lists, and linked afterwards.
  */
 #include "format/step/block/block_decode.h"
 
@@ -44,6 +52,7 @@ static enum step_status slots_fill(struct step_decoding *decoding,
                                    const struct step_plan_node *node, uint64_t count, uint64_t *out,
                                    size_t stride);
 
+/* Values of a nested record are copied, as its slots must be next to each other. */
 static enum step_status fill_values(struct step_decoding *decoding, uint32_t index, uint64_t count,
                                     uint64_t *out, size_t stride)
 {
@@ -56,6 +65,8 @@ static enum step_status fill_values(struct step_decoding *decoding, uint32_t ind
     return status;
 }
 
+/* Unpacked bytes are decompressed where they stay.  Packed ones go through the scratch buffer; the
+ * lengths were decoded before, so nothing else uses it now. */
 static enum step_status unpack_bytes(struct step_decoding *decoding,
                                      const struct step_coding *coding, const uint8_t *stored,
                                      const struct step_series *lengths, uint64_t count,
@@ -77,7 +88,10 @@ static enum step_status unpack_bytes(struct step_decoding *decoding,
                : status;
 }
 
-/* Decodes the bytes of all strings of a column, one after the other. */
+/* Decodes the bytes of all strings of a column, one after the other.  `total` is the sum of the
+ * lengths, and decides how much is written.  Without packing, the section must have as many bytes.
+ * With it, step_strings_unpack() checks each string against `total`, since a few bytes can name a
+ * long string many times. */
 static enum step_status decode_bytes(struct step_decoding *decoding, uint32_t index,
                                      const struct step_series *lengths, uint64_t count,
                                      uint64_t total, uint8_t **bytes)
@@ -129,6 +143,10 @@ static enum step_status fill_bytes(struct step_decoding *decoding,
     return status;
 }
 
+/* The elements of all arrays are one list of slots, filled at once; an array is a part of it.
+ * `most` is in elements such that their slots have the limit of a block, which keeps the product
+ * below from overflowing.  Elements without slots, arrays of empty records, take no memory and no
+ * loop.  A tree is an array up to here, and its parts are linked instead. */
 static enum step_status fill_arrays(struct step_decoding *decoding,
                                     const struct step_plan_node *node, uint64_t count,
                                     uint64_t *out, size_t stride)
@@ -194,6 +212,9 @@ static enum step_status fill_types(struct step_decoding *decoding,
     return STEP_STATUS_OK;
 }
 
+/* slots[place] is the next unused value of each type.  fill_types() has counted as many values of a
+ * type as are taken here, so it never passes the end.  The list is borrowed, and the slots are not:
+ * records point to them. */
 static enum step_status fill_variants(struct step_decoding *decoding,
                                       const struct step_plan_node *node, uint64_t count,
                                       uint64_t *out, size_t stride)
@@ -222,7 +243,9 @@ static enum step_status fill_variants(struct step_decoding *decoding,
 }
 
 /* Counts the values that are stored; the others are numbers of earlier ones.  A number may only
- * name a value that was stored before it. */
+ * name a value that was stored before it.  Any bound by the stored values would keep the look-up
+ * within its array, as they are all filled before the first is used.  Only the strict one agrees
+ * with rows, where a reader has no later values yet. */
 static enum step_status count_given(struct step_decoding *decoding, uint32_t index, uint64_t count,
                                     uint64_t *given)
 {
@@ -240,7 +263,10 @@ static enum step_status count_given(struct step_decoding *decoding, uint32_t ind
 }
 
 /* A repeated value shares the slots of the stored one, and all that these point to.  That is what
- * makes repeated arrays cheap to read, too. */
+ * makes repeated arrays cheap to read, too.  It also bounds what a hostile file gains by
+ * repetition: a number costs the slots of one value, however long the arrays are that these point
+ * to.  If the block lacks the column of numbers, each value is given (drop_unneeded() in
+ * columns_of_records.c). */
 static enum step_status fill_numbered(struct step_decoding *decoding,
                                       const struct step_plan_node *node, uint64_t count,
                                       uint64_t *out, size_t stride)
@@ -303,7 +329,8 @@ static enum step_status slots_fill(struct step_decoding *decoding,
 }
 
 /* Adds a node's values to the counts of its columns; those inside an array follow when the array's
- * lengths are known. */
+ * lengths are known.  Columns outside arrays are shared by record types, and each adds its records.
+ * One inside an array gets its count at once, as its node is filled once for all types. */
 void step_decoding_count(struct step_decoding *decoding, const struct step_plan_node *node,
                          uint64_t count)
 {
@@ -317,7 +344,12 @@ void step_decoding_count(struct step_decoding *decoding, const struct step_plan_
         step_decoding_count(decoding, step_node_child(decoding->plan, node, i), count);
 }
 
-/* Makes a cursor for each slot of the node's values: just one, except for numbered values. */
+/* Makes a cursor for each slot of the node's values: just one, except for numbered values.
+ *
+ * A field of single values gets a cursor on the decoded column, without a copy.  Everything else
+ * gets an array of slots for the values of all record types that share the column.  It is made when
+ * the first type asks for it, and holds the values of all, including types that are not wanted:
+ * without them the positions would not agree. */
 static enum step_status make_cursors(struct step_decoding *decoding,
                                      const struct step_plan_node *node,
                                      struct step_decoding_column *column)
@@ -346,7 +378,10 @@ static enum step_status make_cursors(struct step_decoding *decoding,
     return status;
 }
 
-/* Makes the cursors of a node's slots, and appends them at `*slots`, which advances. */
+/* Makes the cursors of a node's slots, and appends them at `*slots`, which advances.  They are kept
+ * with the column, and the next type that shares it gets the same ones.  `unsupported` is kept as
+ * well: a column inside the node may be the one that cannot be decoded, and would be tried anew for
+ * each type. */
 enum step_status step_decoding_slots(struct step_decoding *decoding,
                                      const struct step_plan_node *node,
                                      struct step_slot_cursor ***slots)
@@ -369,7 +404,8 @@ enum step_status step_decoding_slots(struct step_decoding *decoding,
     return status;
 }
 
-/* Appends the cursors of a skipped type, which it shares with other types. */
+/* Appends the cursors of a skipped type, which it shares with other types.  A column without
+ * cursors was wanted by nobody, and a cursor with step 0 need not move. */
 void step_decoding_moved(struct step_decoding *decoding, const struct step_plan_node *node,
                          struct step_slot_cursor ***slots)
 {

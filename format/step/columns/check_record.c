@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks a record against its definition: walks its slots and checks each value. */
+/*
+ * Checks a record against its definition: walks its slots and checks each value.
+ *
+ * Values are compared as the file will have them, that is, rounded to the resolution of their field
+ * (round first, then compare).  A constant that differs only in digits that the file drops is still
+ * constant.
+ *
+ * The slots come from a caller, and may be any graph: a value of a tree may even contain itself.
+ * Arrays and records nest as deep as the definition says, which STEP_MAX_NESTING limits.  Trees
+ * nest as deep as their values, so check_inner() counts depth and values.  That ends the walk over
+ * a circle, bounds the recursion, and refuses what a reader would refuse (block_link.c).
+ */
 #include "format/step/columns/check_record.h"
 
 #include <inttypes.h>
@@ -55,6 +66,9 @@ static enum step_status check_record_refuse(const struct checking *checking, uin
                           owner->fields[column->field].name, part, what);
 }
 
+/* A fixed size limits what is written, and a field with a resolution is written as quotients
+ * (strategies/scale.h): 60,000 with `resolution=1000` needs one byte.  `value` must be rounded, as
+ * others than multiples have quotients that use the high bits. */
 static uint64_t stored_value(const struct step_policy *policy, uint64_t value)
 {
     if (policy->resolution <= 1)
@@ -63,6 +77,11 @@ static uint64_t stored_value(const struct step_policy *policy, uint64_t value)
     return step_scale_down(&scale, value);
 }
 
+/* Constants are remembered by column.  Record types that inherit a field unchanged share its
+ * column, and hence its constant, just as they share the encoder of rows.  A writer has one struct
+ * step_check for all its streams: encoders begin anew with each block, and alone would accept a
+ * different constant in each.  (STEP paper, appendix B.1: a value that differs from the initial one
+ * is an error.) */
 static enum step_status check_value(const struct checking *checking, uint32_t index, uint64_t value)
 {
     const struct step_policy *policy = &checking->plan->columns[index].field_coding.policy;
@@ -103,6 +122,8 @@ static enum step_status check_bytes(const struct checking *checking,
     return check_value(checking, node->column, bytes != NULL ? bytes->length : 0);
 }
 
+/* A NULL slot is an empty value, here as in pending_records.c, which stores a length of 0 for it.
+ * So NULL satisfies a constant length of 0, and learns it. */
 static enum step_status check_array(const struct checking *checking,
                                     const struct step_plan_node *node, uint64_t slot)
 {
@@ -115,6 +136,8 @@ static enum step_status check_array(const struct checking *checking,
     return status;
 }
 
+/* The record type of a variant selects the child that describes its slots.  If the plan has no
+ * child for the type, its slots cannot be interpreted, so the walk must end here. */
 static enum step_status check_variant(const struct checking *checking,
                                       const struct step_plan_node *node,
                                       const struct step_variant *variant)
@@ -129,7 +152,15 @@ static enum step_status check_variant(const struct checking *checking,
     return check_node(checking, step_node_child(plan, node, place), variant->slots);
 }
 
-/* Puts all parts of the value into check->value. */
+/*
+ * Puts all parts of the value into check->value.
+ *
+ * The value is first taken apart as the writer would do it (step_pending_append_value()), and the
+ * words are then rounded (step_words_append()).  The bytes are prefix-free, so equal bytes are
+ * equal values, and one comparison of memory suffices for any nesting.  Within a tree, the values
+ * that this one holds are not part of its own words.  They are in rows->tree, and their words
+ * follow in that order; without the loop a constant could change below its first level.
+ */
 static enum step_status check_record_take_value(const struct checking *checking,
                                                 const struct step_plan_node *node,
                                                 const uint64_t *slots)
@@ -153,7 +184,9 @@ static enum step_status check_record_take_value(const struct checking *checking,
 }
 
 /* Checks a compound value that is constant as a whole.  One that cannot be stored at all is left to
- * the other checks. */
+ * the other checks, which run later and name the reason: check_node() goes on into the value, and
+ * step_pending_append() refuses what is too large.  A first value becomes the constant by exchange
+ * of the two buffers; the old storage serves the next value. */
 static enum step_status check_constant(const struct checking *checking,
                                        const struct step_plan_node *node, const uint64_t *slots)
 {
@@ -205,7 +238,8 @@ static enum step_status check_inner(const struct checking *checking, uint32_t ty
     return status;
 }
 
-/* Values and depth of a tree are limited: they are counted for each tree anew. */
+/* Values and depth of a tree are limited: they are counted for each tree anew.  The
+ * counters belong to this call, as a record may have several trees. */
 static enum step_status check_tree(const struct checking *checking,
                                    const struct step_plan_node *node, uint64_t slot)
 {
@@ -215,6 +249,8 @@ static enum step_status check_tree(const struct checking *checking,
     return check_inner(&inner, node->record, step_slot_variant(slot));
 }
 
+/* The constant as a whole comes first, then the parts.  A compound constant that changes is thus
+ * reported for its field, and not for a part that happens to have a limit of its own. */
 static enum step_status check_node(const struct checking *checking,
                                    const struct step_plan_node *node, const uint64_t *slots)
 {
@@ -259,6 +295,11 @@ void step_check_forget(struct step_check *check)
         check->known[check->learnt[--check->learnt_count]] = 0;
 }
 
+/* Storage is allocated with the first record that needs a check; a definition may have none.
+ * `learnt` cannot overflow: a place is added when its `known` turns from 0 to 1, and there is room
+ * for each place once.  After a refusal everything learnt from this record is forgotten, or the
+ * next record would be compared with a value that is not in the trace.  Callers that refuse the
+ * record later, for its size or the dictionary's, call step_check_forget() themselves. */
 enum step_status step_check_record(struct step_check *check, const struct step_plan *plan,
                                    uint32_t record, const uint64_t *slots, struct step_error *error)
 {

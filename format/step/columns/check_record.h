@@ -28,7 +28,8 @@ struct step_check {
 void step_check_reset(struct step_check *check);
 
 /* Checks a record whose plan says `checked`.  INVALID: it violates its definition; the error names
- * the field and the reason. */
+ * the field and the reason.  Call it before step_pending_append(), which would accept such a
+ * record. */
 enum step_status step_check_record(struct step_check *check, const struct step_plan *plan,
                                    uint32_t record, const uint64_t *slots,
                                    struct step_error *error);

@@ -8,6 +8,11 @@
  *
  * The types of the records become numbers local to the block, in order of the definition.  Room for
  * the columns is made before any value is written, from the counts of the types.
+ *
+ * Invariant: a column outside arrays gets exactly one value from each record whose type uses it, in
+ * the order of the records.  Readers rely on it, as no column stores which record a value belongs
+ * to (docs/formats/step.md, Columns).  It also allows the fast loops to write without a check of
+ * room.
  */
 #include "format/step/columns/columns_of_records.h"
 
@@ -69,6 +74,9 @@ static bool columns_push(struct step_column_data *column, uint64_t value)
     return true;
 }
 
+/* `used` has each column once, whichever types of the block share it.  Everything that is done for
+ * each block is done for the used columns only: a definition may have hundreds, and a block uses
+ * few of them. */
 static void use_column(struct step_columns *columns, uint32_t column)
 {
     if (columns->columns[column].used)
@@ -104,6 +112,7 @@ static enum step_status use_node(struct step_columns *columns, const struct step
     return STEP_STATUS_OK;
 }
 
+/* A type that the block has no record of marks nothing, so its columns are not in the directory. */
 static enum step_status use_record(struct step_columns *columns, uint32_t record, uint64_t count)
 {
     const struct step_plan *plan = columns->plan;
@@ -154,8 +163,13 @@ static void tally_types(uint64_t *tally, uint32_t record_count, const struct ste
             tally[type] += tally[k * record_count + type];
 }
 
-/* Counts the types, and turns the tally into local numbers.  The columns in use are sorted
- * afterwards: their order is that of the directory. */
+/* Counts the types, and turns the tally into local numbers: tally[record] is a count before its
+ * turn in the loop, and a number after it.  Types ascend, as the summary demands (block_summary.c).
+ * Values held by columns need no room here, since they stay in their pages; the columns are only
+ * marked.
+ *
+ * use_node() adds up the requested room in `count`, which must therefore return to 0 before values
+ * come.  The columns in use are sorted afterwards: their order is that of the directory. */
 static enum step_status count_types(struct step_columns *columns, const struct step_pending *rows)
 {
     const struct step_plan *plan = columns->plan;
@@ -178,6 +192,9 @@ static enum step_status count_types(struct step_columns *columns, const struct s
     return STEP_STATUS_OK;
 }
 
+/* With one type in the block the column of types has no information, and readers do not read it.
+ * One value stands for all then, which makes it a constant.  Types are kept twice otherwise: as 64
+ * bits for the encodings, and as 16 for the walks over the records, which load less that way. */
 static enum step_status number_types(struct step_columns *columns, const struct step_pending *rows)
 {
     columns->record_count = rows->record_count;
@@ -208,7 +225,11 @@ static bool scatter_node(struct step_columns *columns, const struct step_plan_no
 /* Takes the next value of a NUMBERED node from the source.  Sets `*number` to the number of an
  * equal earlier value of the block, or to 0. A new value gets the next number, from 1 on, if it is
  * one of the first STEP_STRINGS_MOST. Values are compared as bytes, after rounding: two that the
- * file cannot tell apart are one.  Returns false if memory runs out. */
+ * file cannot tell apart are one.  Returns false if memory runs out.
+ *
+ * The value is appended to the bytes of all numbered values in order to be compared, and stays
+ * there only if it got a number: `numbers` has positions in these bytes.  Bytes of a repeated
+ * value, or of one for which no number is left, are removed again, as nothing refers to them. */
 static bool find_number(struct step_columns *columns, const struct step_plan_node *node,
                         struct step_word_source *source, uint64_t *number)
 {
@@ -226,7 +247,11 @@ static bool find_number(struct step_columns *columns, const struct step_plan_nod
     return true;
 }
 
-/* Writes the value's number, or 0 and the value, if it has no number yet. */
+/* Writes the value's number, or 0 and the value, if it has no number yet.  The words are passed
+ * twice, to find the number and to scatter the value, hence the copy of the position.  Of a
+ * repeated value nothing is scattered, nor is any numbered value inside it counted: the inner
+ * columns have the parts of given values alone, which is how a reader counts them
+ * (slots_of_columns.c). */
 static bool scatter_numbered(struct step_columns *columns, const struct step_plan_node *node,
                              struct step_word_source *source)
 {
@@ -239,6 +264,9 @@ static bool scatter_numbered(struct step_columns *columns, const struct step_pla
     return number != 0 || scatter_node(columns, value, &start);
 }
 
+/* Words carry no marks of what they are: the order of nodes here must be the one in which
+ * append_node() wrote them (pending_records.c).  A length or type is taken before what it governs.
+ * The child of a VARIANT exists, as append_variant() found it. */
 static bool scatter_node(struct step_columns *columns, const struct step_plan_node *node,
                          struct step_word_source *source)
 {
@@ -299,7 +327,9 @@ static const uint64_t *scatter_rest(struct step_columns *columns,
 }
 
 /* A separate loop for the most frequent case: all types are flat and start with the same three
- * columns (those of Event and one more). */
+ * columns (those of Event and one more).  Each record has one value in each of the three, so those
+ * of record i are at index i, and no position needs to be loaded and stored for them.  That is what
+ * the loop saves; the slots after the third go to columns that differ from type to type. */
 static void scatter_three(struct step_columns *columns, const struct step_pending *rows)
 {
     const struct step_plan_record *records = columns->plan->records;
@@ -332,7 +362,8 @@ static size_t run_length(const struct step_pending *rows, size_t start)
 }
 
 /* Copies a run of records of one type column by column.  Each column is written in a row, and the
- * words of the run stay in the cache. */
+ * words of the run stay in the cache.  Nothing checks the room: use_node() made it for all records
+ * of the type, and a flat type has no column in an array. */
 static void scatter_flat(struct step_columns *columns, const struct step_plan_record *record,
                          const uint64_t *words, size_t run)
 {
@@ -346,6 +377,9 @@ static void scatter_flat(struct step_columns *columns, const struct step_plan_re
     }
 }
 
+/* Whether the three-column loop applies is decided once for the block, as it needs all types to be
+ * flat.  Otherwise each record is taken by its own type: runs of a flat type go column by column,
+ * and others through the nodes, which advance the same source of words. */
 static enum step_status scatter(struct step_columns *columns, const struct step_pending *rows)
 {
     const struct step_plan *plan = columns->plan;
@@ -396,7 +430,9 @@ static uint64_t *find_values(struct step_columns *columns, struct step_pending *
     return data->values;
 }
 
-/* Rounds the values of fields with a resolution to those that the file will have. */
+/* Rounds the values of fields with a resolution to those that the file will have.  It does so where
+ * the values are, which may be a page of the rows: the rows are cleared after their block, and
+ * rounding twice changes nothing. */
 static void round_values(const struct step_field_coding *field_coding, uint64_t *values,
                          size_t count)
 {
@@ -426,7 +462,11 @@ static void drop_unneeded(struct step_columns *columns)
 
 /* The order matters: types first, as they say which columns there are; then values; then what was
  * found superfluous is dropped; and rounding last, on values that are all in place.  The writer
- * verifies blocks against these rounded values. */
+ * verifies blocks against these rounded values.
+ *
+ * The series of the last block are cleared before columns_clear() forgets which columns it used.
+ * A series left over would point into pages that another stream has by now, and `age` would take an
+ * unused column for one with values. */
 enum step_status step_columns_fill(struct step_columns *columns, struct step_pending *rows)
 {
     for (size_t i = 0; i < columns->used_count; i++)
@@ -479,6 +519,8 @@ static void columns_widen(struct step_range *range, const uint64_t *values, size
     range->max = even.max > odd.max ? even.max : odd.max;
 }
 
+/* An ascending column has its extremes at its ends.  Whether it ascends was noted while it was
+ * filled (pending_records.c), so a block of records by columns needs no pass over its times. */
 struct step_range step_columns_range(const struct step_columns *columns, uint32_t column)
 {
     struct step_range range = {UINT64_MAX, 0};
@@ -491,6 +533,9 @@ struct step_range step_columns_range(const struct step_columns *columns, uint32_
     return range;
 }
 
+/* Several columns may have the property, as types may change the inherited field; the range covers
+ * them all.  A reader compares it with what it looks for and skips the block, so it may be too wide
+ * but not too narrow. */
 static struct step_range range_of(const struct step_columns *columns, bool time)
 {
     struct step_range range = {UINT64_MAX, 0};

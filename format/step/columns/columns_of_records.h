@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A writer's records as the columns of one block. */
+/*
+ * A writer's records as the columns of one block.
+ *
+ * Both layouts start here.  Columns are encoded one by one, and rows are put together again from
+ * them (row_write.c).  That costs rows a detour, but rounding, numbers of values, and verification
+ * are done once, and the two layouts cannot disagree.
+ */
 #ifndef FORMAT_STEP_COLUMNS_COLUMNS_OF_RECORDS_H
 #define FORMAT_STEP_COLUMNS_COLUMNS_OF_RECORDS_H
 
@@ -38,7 +44,8 @@ struct step_columns {
 enum step_status step_columns_create(const struct step_plan *plan, struct step_columns **out);
 void step_columns_destroy(struct step_columns *columns);
 
-/* Replaces the content by `rows`, which must remain valid while the columns are used. */
+/* Replaces the content by `rows`, which must remain valid while the columns are used: series may
+ * point to its pages.  Rounds values of fields with a resolution, in `rows` as well. */
 enum step_status step_columns_fill(struct step_columns *columns, struct step_pending *rows);
 
 /* Returns the records as step_gather() expects. */

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* State of decoding a block: storage, messages, decompression. */
+/*
+ * State of decoding a block: storage, messages, decompression.
+ *
+ * Messages have an offset in the file, so that the damaged place can be found.  The offset is
+ * that of the payload plus a position in it, which must be one in the stored bytes: decompressed
+ * bytes have no place in the file.
+ */
 #include "format/step/columns/decoding.h"
 
 #include <inttypes.h>
@@ -42,6 +48,8 @@ static enum step_status too_large(struct step_decoding *decoding, const struct s
                               arena->limit);
 }
 
+/* The arena says why it gave nothing.  A limit is a property of the file, and the block is skipped
+ * with that reason.  Lack of memory is not, and ends the reading. */
 static void *take_from(struct step_decoding *decoding, struct step_arena *arena, uint64_t count,
                        size_t size, enum step_status *status)
 {
@@ -66,7 +74,9 @@ void *step_decoding_borrow(struct step_decoding *decoding, uint64_t count, size_
 }
 
 /* Bytes before compression are in a buffer of the reader, not in the arena, so they are compared
- * with what the arena has left. */
+ * with what the arena has left.  They are not taken from it: the buffer serves one column after the
+ * other, and counting each would refuse honest blocks of many columns.  What the buffer keeps
+ * reduces the room of the next block (reader_room.c). */
 bool step_decoding_has_room(struct step_decoding *decoding, const struct step_coding *coding,
                             enum step_status *status)
 {
@@ -88,7 +98,8 @@ void step_decoding_name(const struct step_decoding *decoding, uint32_t index, ch
 }
 
 /* The compressed length bounds the length before compression: no method of ours does better than 1
- * to 65,536, so a larger claim is refused before memory is asked for. */
+ * to 65,536, so a larger claim is refused before memory is asked for.  `most` alone would not do: a
+ * file of a few hundred bytes could have each of its blocks claim a gigabyte. */
 enum step_status step_block_expand(struct step_block_reader *reader,
                                    const struct step_payload *payload, uint64_t most,
                                    struct step_buffer *out, struct step_error *error)

@@ -6,6 +6,10 @@
  * (step_decoding_take()), and what is needed while it is decoded (step_decoding_borrow()). A
  * hostile block that claims to be large is refused when it asks for the memory, not when the
  * machine has none.
+ *
+ * What a record's slots point to must be of the first kind, and so must the series that cursors
+ * walk over.  Memory is not zeroed.  Each array is therefore filled completely before it is read,
+ * or the block is refused.
  */
 #ifndef FORMAT_STEP_COLUMNS_DECODING_H
 #define FORMAT_STEP_COLUMNS_DECODING_H
@@ -17,7 +21,8 @@
 
 struct step_row_reader;
 
-/* State for decoding, kept from block to block. */
+/* State for decoding, kept from block to block.  `scratch` serves one column at a time.  A column
+ * that needs others must have decoded them before it uses it (block_columns.c). */
 struct step_block_reader {
     const struct step_plan *plan;
     struct step_decompressor *decompressor;

@@ -6,6 +6,10 @@
  * its values are copied, so a record that is too large is noticed before it is in memory as a
  * whole.  What was copied up to then is taken back (step_pending_mark()). `nested_bytes` adds up
  * what a reader will need for the block beyond words and bytes; the writer ends a block by it.
+ *
+ * Words carry no types.  What a word is follows from the record type and the tree of nodes, so each
+ * walk over words must follow the order of append_node(): to_words(), step_words_append(), and
+ * columns_of_records.c.
  */
 #include "format/step/columns/pending_records.h"
 
@@ -23,6 +27,8 @@ static void step_pending_columns_clear(struct step_pending_columns *columns)
     }
 }
 
+/* Storage for all columns of the definition, but no page: a stream that has no value in a column
+ * pays for its counters only. */
 static bool step_pending_columns_create(struct step_pending_columns *columns, size_t column_count,
                                         struct step_page_pool *pool)
 {
@@ -64,6 +70,10 @@ uint64_t *step_pending_columns_room(struct step_pending_columns *columns, uint32
     return step_pages_room(&column->pages, &columns->share, wanted, room);
 }
 
+/* Whether a column ascends is learnt in passing, one comparison for a run: the caller knows it of
+ * its own values, so only the seam to the values before must be looked at.  `jumps` may be set
+ * although the column ascends (that costs a pass for its range) but never the other way round, as
+ * the range in the block's header would be wrong and readers would skip records that match. */
 void step_pending_columns_take(struct step_pending_columns *columns, uint32_t number, size_t count,
                                bool ascend)
 {
@@ -79,6 +89,8 @@ void step_pending_columns_take(struct step_pending_columns *columns, uint32_t nu
     step_pages_take(&column->pages, count);
 }
 
+/* A value that equals the common one adds to the count and needs no memory.  So a field that is the
+ * same in all records of a stream, as its thread, costs nothing however many records wait. */
 bool step_pending_columns_repeat(struct step_pending_columns *columns, uint32_t number,
                                  uint64_t value, size_t count)
 {
@@ -99,6 +111,8 @@ bool step_pending_columns_repeat(struct step_pending_columns *columns, uint32_t 
     return true;
 }
 
+/* Room for one value without a new page.  A column that does not vary has room only for its common
+ * value; another one turns it into pages, which is left to step_pending_columns_repeat(). */
 static bool has_room(const struct step_row_column *column, uint64_t value)
 {
     if (!column->varies)
@@ -138,6 +152,8 @@ void step_pending_reset(struct step_pending *rows)
     *rows = (struct step_pending){0};
 }
 
+/* Pages are given back with each block, unlike the words: ten thousand streams share the pool,
+ * and those that are idle must not hold its pages. */
 void step_pending_clear(struct step_pending *rows)
 {
     rows->record_count = 0;
@@ -166,6 +182,7 @@ static enum step_status append_node(struct step_pending *rows, const struct step
                                     const struct step_plan_node *node, const uint64_t *slots,
                                     uint64_t *budget);
 
+/* A NULL string is written as an empty one: the file cannot distinguish the two. */
 static enum step_status append_bytes(struct step_pending *rows, const struct step_bytes *bytes,
                                      uint64_t *budget)
 {
@@ -206,6 +223,8 @@ static enum step_status append_array(struct step_pending *rows, const struct ste
     return STEP_STATUS_OK;
 }
 
+/* Within a tree a place may be empty, which is written as the type `none`.  Outside there is no
+ * such type, so a missing value becomes one of the first type with all slots 0. */
 static enum step_status append_variant(struct step_pending *rows, const struct step_plan *plan,
                                        const struct step_plan_node *node,
                                        const struct step_variant *variant, uint64_t *budget)
@@ -241,7 +260,12 @@ static bool add_to_tree(struct step_pending *rows, const struct step_variant *va
 /* Appends all values of a tree, level by level: appending one adds its children to rows->tree.  The
  * reader links them by the same rule (block_link.c): the values that a value holds come after it,
  * in order, so each is the next that has no holder yet.  The length is known at the end and put in
- * its place then. */
+ * its place then.
+ *
+ * Level by level needs a queue, but no recursion: depth costs no stack.  rows->tree may move when
+ * it grows, hence the access by index.  A value that contains itself makes the queue endless; each
+ * turn takes from the budget, so such a record ends as too large.  (check_constant() takes values
+ * apart before their depth is known.) */
 static enum step_status append_tree(struct step_pending *rows, const struct step_plan *plan,
                                     const struct step_plan_node *element,
                                     const struct step_variant *variant, uint64_t *budget)
@@ -257,6 +281,8 @@ static enum step_status append_tree(struct step_pending *rows, const struct step
     return status;
 }
 
+/* Each node takes 8 bytes of the budget, the size of its word.  INNER takes them as well although
+ * its word comes later, or a tree of empty places would be free. */
 static enum step_status append_node(struct step_pending *rows, const struct step_plan *plan,
                                     const struct step_plan_node *node, const uint64_t *slots,
                                     uint64_t *budget)
@@ -295,6 +321,9 @@ static enum step_status append_node(struct step_pending *rows, const struct step
     return STEP_STATUS_OK;
 }
 
+/* For a value inside a tree: INNER nodes only queue what they hold, so the queue is worked off
+ * here, as append_tree() does for a whole tree.  A TREE works off its own, and has no
+ * `holds_inner`. */
 enum step_status step_pending_append_value(struct step_pending *rows, const struct step_plan *plan,
                                            const struct step_plan_node *node,
                                            const struct step_plan_node *element,
@@ -308,6 +337,9 @@ enum step_status step_pending_append_value(struct step_pending *rows, const stru
     return status;
 }
 
+/* Numbers become bytes as they are in memory, since they are compared and never stored.  NUMBERED
+ * is passed through: whether a value equals another must not depend on which number it would get.
+ */
 bool step_words_append(const struct step_plan *plan, const struct step_plan_node *node,
                        struct step_word_source *source, struct step_buffer *out)
 {
@@ -336,6 +368,10 @@ bool step_words_append(const struct step_plan *plan, const struct step_plan_node
     return good;
 }
 
+/* A nested record may be in a reader's memory twice while its block is decoded: each word is a
+ * value of a column, and again a slot of what the record points to (slots_of_columns.c).  Hence the
+ * words count once with rows->word_count, and once more in nested_bytes.  A flat record has no
+ * second copy, as its cursors walk over the columns themselves. */
 static enum step_status append_nested(struct step_pending *rows, const struct step_plan *plan,
                                       const struct step_plan_record *record, const uint64_t *slots)
 {
@@ -372,6 +408,10 @@ static enum step_status append_words(struct step_pending *rows, const uint64_t *
     return STEP_STATUS_OK;
 }
 
+/* The usual case is that each column has room.  If one has none, each value is appended on its own.
+ * That may run out of memory with the record in some columns and not in others, so values and types
+ * no longer agree.  It does no harm: NO_MEMORY ends the writer (writer_take.c), and nothing pending
+ * is written after it. */
 static enum step_status append_columns(struct step_pending_columns *columns,
                                        const struct step_plan_record *planned,
                                        const uint64_t *slots)
@@ -402,7 +442,9 @@ static uint64_t next_value(const struct step_row_column *column, struct cursor *
 }
 
 /* Converts columns back to rows, when a record arrives that columns cannot hold.  Columns are read
- * in parallel, in the order of the records. */
+ * in parallel, in the order of the records.  A position moves only for records that have the
+ * column; it needs no check, as each such record has a value there.  The stream takes no runs until
+ * its block is written (step_pending_to_columns()), so it cannot change back and forth. */
 static enum step_status to_words(struct step_pending *rows, const struct step_plan *plan)
 {
     struct cursor *cursors = calloc(plan->column_count + 1u, sizeof *cursors);
@@ -425,7 +467,8 @@ static enum step_status to_words(struct step_pending *rows, const struct step_pl
     return status;
 }
 
-/* Converts when the first run of a stream arrives.  If memory runs out the rows are still there. */
+/* Converts when the first run of a stream arrives.  If memory runs out the rows are still there:
+ * `by_columns` changes last, once all values are in place. */
 enum step_status step_pending_to_columns(struct step_pending *rows, const struct step_plan *plan,
                                          struct step_page_pool *pool)
 {
@@ -451,6 +494,8 @@ enum step_status step_pending_to_columns(struct step_pending *rows, const struct
     return status;
 }
 
+/* Room for the type comes first, so that the record exists as soon as its values do: record_count
+ * is raised last, and a record that was refused halfway is not counted. */
 enum step_status step_pending_append(struct step_pending *rows, const struct step_plan *plan,
                                      uint32_t record, const uint64_t *slots)
 {
@@ -495,6 +540,8 @@ void step_pending_rewind(struct step_pending *rows, const struct step_pending_ma
     rows->nested_bytes = mark->nested_bytes;
 }
 
+/* Values by columns are flat, so a reader needs no more than the storage here, which has room for
+ * each value, unless they are all equal; then the reader has one value as well. */
 uint64_t step_pending_decoded_bytes(const struct step_pending *rows)
 {
     return rows->by_columns

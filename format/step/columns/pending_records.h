@@ -97,7 +97,11 @@ bool step_words_append(const struct step_plan *plan, const struct step_plan_node
                        struct step_word_source *source, struct step_buffer *out);
 
 /* Appends a flat record that needs no check.  Returns false without changes if there is no room for
- * it, or the rows would have `limit` records. */
+ * it, or the rows would have `limit` records.
+ *
+ * Both cases are left to the slow path, which writes a full block and counts memory.  Since no
+ * storage grows here, the memory of the stream stays as it was counted, and the many records that
+ * come this way need no look at any limit but this one. */
 static inline bool step_pending_append_flat(struct step_pending *rows,
                                             const struct step_plan_record *planned, uint32_t record,
                                             const uint64_t *slots, size_t limit)

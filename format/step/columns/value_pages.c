@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of values, and the pool that streams share them through. */
+/*
+ * Pages of values, and the pool that streams share them through.
+ *
+ * An array that grows would have to be copied and would move, while callers write into it directly
+ * (run.h).  Pages cost a copy only where a column of several pages is made one array for its block.
+ */
 #include "format/step/columns/value_pages.h"
 
 #include <stdlib.h>
@@ -28,6 +33,8 @@ void step_page_pool_reset(struct step_page_pool *pool)
     pool->bytes = 0;
 }
 
+/* A smaller page is never taken from the pool, which has large ones only: it would pin 64 KiB for a
+ * few values of a stream that may get no more. */
 static struct step_page *take_page(struct step_page_pool *pool, size_t capacity)
 {
     struct step_page *page = pool->empty;
@@ -49,6 +56,8 @@ static void put_page(struct step_page_pool *pool, struct step_page *page)
     pool->bytes += value_pages_bytes_of(page->capacity);
 }
 
+/* Called only when the last page is full or there is none, so no page keeps room that nothing will
+ * fill.  The new page is at least as large as the last, up to the largest size. */
 static bool value_pages_add(struct step_pages *pages, struct step_page_share *share, size_t wanted)
 {
     size_t capacity = pages->last != NULL ? 4 * pages->last->capacity : LEAST_VALUES;
@@ -70,6 +79,8 @@ static bool value_pages_add(struct step_pages *pages, struct step_page_share *sh
     return true;
 }
 
+/* May return less room than wanted: a page is finished before the next one begins.  The caller asks
+ * again, or makes its run shorter (step_writer_begin_run()). */
 uint64_t *step_pages_room(struct step_pages *pages, struct step_page_share *share, size_t wanted,
                           size_t *room)
 {

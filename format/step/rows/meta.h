@@ -6,6 +6,7 @@
  *     0, number of changes, { values before it, the change }..., the other values
  *
  * A change cannot stand before the record, or its first values would be read under the new policy.
+ * The paper partitions the record into segments for the same reason.
  * A change is itself a record, a meta-event, with the fields `encoder` (encoded `default`) and, for
  * some, `bytes`. It may in turn be a meta-record, with changes of the encoder of its own field.
  */

@@ -6,13 +6,18 @@
  * step_row_settle() calls this before each value.  `until` counts the values that pass before the
  * next change; several changes may stand before one value.  A change is applied to an encoder as
  * soon as it is read, so the value after it is decoded in the state that the writer had.
+ *
+ * The paper lets meta-records contain meta-records without end (section 3.2).  Here a change may be
+ * a meta-record, but a change inside that one may not: it can only be of the encoder of the field
+ * `encoder`, which is named by a constant.  So this file needs no recursion, and no limit of depth.
  */
 #include "format/step/rows/row_read.h"
 
 static const char cut[] = "the bytes end too early";
 
 /* Reads the changes inside an event: only the encoder of its own field can change, after its
- * tag. */
+ * tag.  The first has its number of values read by the caller already (1, the tag), and the others
+ * must say 0, as they stand in the same place. */
 static const char *read_inner_changes(struct step_row_reading *reading, uint64_t count)
 {
     uint64_t numbers[3]; /* values before it, kind, encoder */
@@ -47,6 +52,9 @@ static const char *read_event_start(struct step_row_reading *reading, uint64_t *
     return read_inner_changes(reading, count);
 }
 
+/* Every number is checked before it selects anything: kind, encoder (by its number in the
+ * directory, 0 being that of the record types) and width.  Whether the policy has such a change at
+ * all, only its encoder knows (step_encoder_change()). */
 static const char *read_event(struct step_row_reading *reading)
 {
     struct step_row_reader *reader = reading->reader;

@@ -5,6 +5,10 @@
  * The directory has the policy of each encoder as text, as a definition would have it.  So the
  * bytes can be read without knowing how the writer derived the policy, and by a reader that derives
  * another one from the same attributes.
+ *
+ * In the paper a decoder gets its encoders from the definition alone (section 3.1).  A directory
+ * costs some bytes in each block, but a rule that this library does not know can then be named in
+ * the error, instead of values decoded by another rule.
  */
 #include <stdlib.h>
 
@@ -86,6 +90,9 @@ static bool read_given(struct step_row_reading *reading, uint32_t index, bool *h
     return (reference >> 1) < (reference & 1 ? column->leaf : column->field);
 }
 
+/* The column that `age` names may be any, even a later one of the record: it is its latest value
+ * before this one that counts, so there is nothing to wait for.  Only in columns can such
+ * references form a circle.  A column's own last value is what `delta` is for, and is refused. */
 static bool read_followed(struct step_row_reading *reading, uint32_t index,
                           enum step_series_kind needs)
 {
@@ -110,6 +117,9 @@ static bool may_spell(const struct step_plan *plan, uint32_t index, unsigned str
            plan->columns[index + 1].kind == STEP_COLUMN_BYTES;
 }
 
+/* Only names that the plan has are accepted, each once; `listed` has room for each column.  Bytes
+ * of strings have no encoder, as they follow their length.  What follows the policy depends on its
+ * strategy, so an unknown policy ends the block, as the end of its entry is unknown. */
 static enum step_status read_encoder(struct step_row_reading *reading)
 {
     struct step_row_reader *reader = reading->reader;
@@ -147,6 +157,8 @@ static enum step_status read_encoder(struct step_row_reading *reading)
     return status == STEP_STATUS_OK ? status : step_decoding_no_memory(decoding);
 }
 
+/* All state begins anew, also of columns that the block does not list: row_read_key_of() may ask
+ * any column for its last value, and would see that of another block. */
 enum step_status step_row_directory(struct step_row_reading *reading)
 {
     struct step_row_reader *reader = reading->reader;

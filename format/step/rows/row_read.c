@@ -9,6 +9,10 @@
  *
  * The records must agree with the block's summary: each type as often as it is said there, and no
  * other.
+ *
+ * A value may take no bytes at all (`constant`, `default`, `stride`), so the end of the bytes does
+ * not bound the loop over an array.  The budget does: each value of a column takes 8 bytes from it,
+ * and an array of 2^60 default values ends with the limit of memory.
  */
 #include "format/step/rows/row_read.h"
 
@@ -25,6 +29,9 @@ enum { KEPT_VALUES = 1 << 20 };
 static const char memory[] = "out of memory";
 static const char too_large[] = "the block passes the limit of memory";
 
+/* Returns what the strategy needs at this value, as row_write_key_of() did when it was written.
+ * Both look at the last value of the other column that has passed.  `given` needs the one of this
+ * record, and gets it: the directory may only name an earlier field or leaf (read_given()). */
 static uint64_t row_read_key_of(const struct step_row_reading *reading, uint32_t index)
 {
     const struct step_plan *plan = reading->decoding->plan;
@@ -72,6 +79,8 @@ static bool take_bytes(struct step_row_reading *reading, uint64_t length)
     return in_column && step_budget_take(&reading->budget, length);
 }
 
+/* The bytes must be there before the budget is asked: a length beyond the block is damage, and not
+ * a matter of memory. */
 static const char *get_bytes(struct step_row_reading *reading, uint32_t index, uint64_t length)
 {
     const uint8_t *bytes;
@@ -84,7 +93,9 @@ static const char *get_bytes(struct step_row_reading *reading, uint32_t index, u
                : memory;
 }
 
-/* Copies bytes that the column already contains. */
+/* Copies bytes that the column already contains.  Room is made first: `bytes` may move, and a
+ * pointer into it from before would be left behind.  This is where a few bytes of a file become
+ * many, so the budget is taken for each copy. */
 static const char *repeat_bytes(struct step_row_reading *reading, uint32_t index, size_t start,
                                 uint64_t length)
 {
@@ -99,7 +110,8 @@ static const char *repeat_bytes(struct step_row_reading *reading, uint32_t index
     return NULL;
 }
 
-/* Reads a stored string, possibly without the common prefix with the previous one. */
+/* Reads a stored string, possibly without the common prefix with the previous one.  The prefix must
+ * be within both strings.  `last_length` is 0 at the start, so the first string cannot share. */
 static const char *get_given(struct step_row_reading *reading, uint32_t index)
 {
     struct step_row_reader *reader = reading->reader;
@@ -126,7 +138,9 @@ static const char *get_given(struct step_row_reading *reading, uint32_t index)
                                                                                            : memory;
 }
 
-/* Reads a string whose encoder has a policy: stored, or by number. */
+/* Reads a string whose encoder has a policy: stored, or by number.  The change before a stored one
+ * is valid for one string.  The place of a string is copied from `numbers`, and the column still
+ * has its bytes, which are never removed within a block. */
 static const char *get_string(struct step_row_reading *reading, uint32_t index)
 {
     struct step_row_reader *reader = reading->reader;
@@ -217,7 +231,9 @@ static const char *get_node(struct step_row_reading *reading, const struct step_
 }
 
 /* Reads the start of a record: whether it is a meta-record, and its type.  A tag of 0 cannot be a
- * type's number: identifiers begin at 1. */
+ * type's number: identifiers begin at 1.  A type that is new in the block stands there as the
+ * record's own number, which may be 0, but never first: it is announced by a change, and thus
+ * behind a tag. */
 static const char *get_type(struct step_row_reading *reading)
 {
     uint64_t record;
@@ -281,6 +297,8 @@ static enum step_status row_read_refuse(const struct step_row_reading *reading, 
                               (uint64_t) (reading->cursor.at - reading->start), fault);
 }
 
+/* Local numbers are stored plus 1, so that 0 means a type that the summary does not list; a record
+ * of such a type would have no place to be counted (get_record()). */
 static enum step_status row_read_prepare(struct step_row_reading *reading, uint64_t **left)
 {
     struct step_decoding *decoding = reading->decoding;
@@ -338,6 +356,10 @@ static enum step_status hand_over(struct step_row_reading *reading)
     return status;
 }
 
+/* Unlike columns, rows are decoded as a whole even if one type is wanted: no value can be found
+ * without reading those before it.  The decompressed bytes count against the limit, and the budget
+ * is what they leave.  For the same reason nothing of a damaged block can be kept: after a wrong
+ * byte every encoder may be in another state than the writer's. */
 enum step_status step_decoding_rows(struct step_decoding *decoding)
 {
     struct step_block_reader *blocks = decoding->reader;

@@ -9,7 +9,8 @@
  * at these places and puts the meta-record together.
  *
  * Values are taken from columns, which both layouts start from; a position in each says what comes
- * next.
+ * next.  Values are encoded in the order of the fields, and the reader's walk over the nodes must
+ * be the same (get_node() in row_read.c): nothing in the bytes says which field a value belongs to.
  */
 #include "format/step/rows/row_write.h"
 
@@ -45,7 +46,9 @@ void step_row_writer_reset(struct step_row_writer *writer)
     *writer = (struct step_row_writer){0};
 }
 
-/* Writes an entry of the directory, and starts its encoder. */
+/* Writes an entry of the directory, and starts its encoder.  What a reader needs to start the same
+ * encoder is in the entry: the policy, and as far as the strategy has them the reference, the way
+ * of hashing, and the size of the table, which depends on how many values the block has. */
 static enum step_status list_encoder(struct rowing *rowing, uint32_t index)
 {
     const struct step_plan_column *column = &rowing->plan->columns[index];
@@ -96,6 +99,9 @@ static enum step_status write_directory(struct rowing *rowing)
     return status;
 }
 
+/* Places are positions in writer->rows.  They stay valid until the record is complete, because its
+ * bytes are only appended to until then.  Changes are noted in the order of their values, which
+ * add_changes() relies on. */
 static enum step_status note_changes(struct step_row_writer *writer, uint64_t encoder, size_t at,
                                      const struct step_change *changes, size_t count)
 {
@@ -108,7 +114,8 @@ static enum step_status note_changes(struct step_row_writer *writer, uint64_t en
     return STEP_STATUS_OK;
 }
 
-/* Encodes a value of the current record. */
+/* Encodes a value of the current record.  The changes are noted with the place before its bytes,
+ * and the number of values before it: a reader applies them before it reads the value. */
 static enum step_status row_write_put(struct step_row_writer *writer, struct step_encoder *encoder,
                                       uint64_t number, uint64_t value, uint64_t key)
 {
@@ -186,7 +193,8 @@ static enum step_status put_given(struct rowing *rowing, uint32_t index, const u
     return status;
 }
 
-/* Writes a string, or its number if it occurred before. */
+/* Writes a string, or its number if it occurred before.  Either way it counts as one value, and the
+ * positions of lengths and bytes move: columns have each string in full, also a repeated one. */
 static enum step_status row_write_put_string(struct rowing *rowing, uint32_t index)
 {
     static const struct step_change spell = {STEP_CHANGE_SPELL, 0};
@@ -213,7 +221,9 @@ static enum step_status row_write_put_string(struct rowing *rowing, uint32_t ind
 
 static enum step_status put_node(struct rowing *rowing, const struct step_plan_node *node);
 
-/* Writes the number of a value that was stored in the block before. */
+/* Writes the number of a value that was stored in the block before.  A stored value has no number
+ * in the bytes: `spell` stands there instead, and is no value, so writer->values does not count it.
+ * The reader must not count it either (get_numbered() in row_read.c). */
 static enum step_status put_numbered(struct rowing *rowing, const struct step_plan_node *node)
 {
     static const struct step_change spell = {STEP_CHANGE_SPELL, 0};
@@ -319,6 +329,8 @@ static enum step_status add_changes(struct step_row_writer *writer, size_t start
                                                                      : STEP_STATUS_NO_MEMORY;
 }
 
+/* The record's type is its first value, so a type that is new in the block makes a meta-record like
+ * any other change. */
 static enum step_status row_write_put_record(struct rowing *rowing)
 {
     struct step_row_writer *writer = rowing->writer;
@@ -333,7 +345,11 @@ static enum step_status row_write_put_record(struct rowing *rowing)
                                                                 : status;
 }
 
-/* Everything starts anew in each block, but storage is kept.  `most` limits a trial. */
+/* Everything starts anew in each block, but storage is kept.  `most` limits a trial.
+ *
+ * The encoder of the field `encoder` is eager: changes often come in pairs of one encoder, and the
+ * usual value then follows the first at once (encoder_put.c).  It is a choice of the writer alone:
+ * a reader follows whichever change it finds. */
 enum step_status step_row_write(struct step_row_writer *writer, const struct step_columns *columns,
                                 size_t most)
 {

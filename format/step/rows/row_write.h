@@ -14,7 +14,8 @@
 #include "format/step/columns/columns_of_records.h"
 #include "format/step/rows/meta.h"
 
-/* A change, and its position in the current record. */
+/* A change, and its position in the current record.  `values` is what the reader counts by, and
+ * `at` is where the writer cuts: a value may take no bytes, so neither follows from the other. */
 struct step_row_change {
     size_t at;       /* in rows */
     uint64_t values; /* of the record, before the change */

@@ -92,7 +92,10 @@ static void reset(struct maker *maker)
     free(maker->touched);
 }
 
-/* Parents have lower numbers, so one pass from the end adds everything up. */
+/* Parents have lower numbers, so one pass from the end adds everything up: when a site is reached,
+ * all of its children have been added to it.  No recursion is needed, which a hostile trace could
+ * make as deep as it likes.  Sites without allocations below them have size 0 and drop out of all
+ * that follows; the root is always there, so that an empty heap has a dump, too. */
 static void heap_dump_add_up(struct maker *maker)
 {
     for (size_t i = 0; i < maker->snapshot->count; i++) {
@@ -158,7 +161,10 @@ static bool order_sites(struct maker *maker)
     return ok;
 }
 
-/* Sorts the rows by position, with a counting sort. */
+/* Sorts the rows by position, with a counting sort.  `row_ends` changes its meaning on the way. The
+ * counts are kept one place further on, so the running sums give at each position where its rows
+ * begin.  That is then moved on with each row that is placed, and is the end of the rows at last.
+ */
 static void order_rows(struct maker *maker)
 {
     const struct heap_row *rows = maker->snapshot->rows;
@@ -249,6 +255,9 @@ static bool dump_self(struct maker *maker, uint32_t site, size_t first, size_t e
     return heap_dump_add(maker->dump, &entry) && break_down_by_type(maker, &entry, first, end);
 }
 
+/* The rows of the subtree are those from the site's own first to the last of the subtree's last
+ * position; those of the site alone end at its own position.  A row is thus summed once for each of
+ * its callers that is dumped, which the limit keeps few. */
 static bool dump_site(struct maker *maker, size_t place)
 {
     uint32_t site = maker->order[place];
@@ -260,7 +269,8 @@ static bool dump_site(struct maker *maker, size_t place)
            dump_self(maker, site, first, maker->row_ends[place]);
 }
 
-/* Copies the entries of an imported dump that the options select. */
+/* Copies the entries of an imported dump that the options select.  The first is the root, which is
+ * always kept: the sizes of the others are shares of it. */
 static bool take_dumped(const struct heap_snapshot *snapshot,
                         const struct heap_dump_options *options, struct heap_dump *dump)
 {

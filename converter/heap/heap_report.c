@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints moments as text and as JSON, ages, and trees of calls. */
+/*
+ * Prints moments as text and as JSON, ages, and trees of calls.
+ *
+ * Trees are printed from the entries of a dump, in their order (heap_dump.h), in one pass.  A dump
+ * leaves small entries out, and what they had is `<other>`: the size of a node less that of its
+ * printed children.  That is known only when the last child has passed.  So the nodes from the root
+ * to the present one are kept open on a stack, each with what no child has covered so far, and a
+ * node of the same depth or a lesser one closes them.
+ */
 #include "converter/heap/heap_report.h"
 
 #include <inttypes.h>
@@ -15,6 +23,9 @@
 #include "converter/numbers/quantity.h"
 #include "format/core/grow.h"
 
+/* Needs the objects themselves, in contrast to mean ages, which come from sums.  So the tracker
+ * must be at the moment that is asked for; for the peak a second pass ends there (event_limit).
+ * Bucket k has ages from 2^(k-1) to below 2^k, so the number of bits of an age is its bucket. */
 void heap_ages_find(const struct heap_tracker *tracker, uint64_t now_ns, struct heap_ages *ages)
 {
     struct object_cursor cursor = {0};
@@ -233,6 +244,8 @@ struct tree_printer {
     size_t count, capacity;
 };
 
+/* A call stack may have thousands of frames.  Beyond 200 the depth is printed as a number, or a
+ * line would be as long as the stack is deep, and the output would grow with the square of it. */
 static void tree_line(const struct tree_printer *printer, size_t depth, uint64_t objects,
                       uint64_t bytes)
 {
@@ -269,6 +282,7 @@ static void close_types(struct tree_printer *printer)
     node->types = 0;
 }
 
+/* The types of a node come before its children, so the first child ends them. */
 static bool open_node(struct tree_printer *printer, size_t depth,
                       const struct heap_dump_entry *entry)
 {
@@ -320,6 +334,7 @@ static bool print_node(struct tree_printer *printer, const struct heap_dump_entr
     return true;
 }
 
+/* A site is one level below its caller, and its `<self>` one level below the site, as a child. */
 static bool print_dump(struct tree_printer *printer, const struct heap_dump *dump)
 {
     bool ok = true;
@@ -376,6 +391,9 @@ static bool print_inverted(const struct heap_report *report, const struct heap_s
     return ok;
 }
 
+/* Rows are summed over what the tree does not show, which makes them fewer.  The entries of an
+ * imported dump are printed as they are; but bottom-up they must be made anew from its rows, as a
+ * dump from the top does not have the sums of callees. */
 bool heap_print_tree(const struct heap_report *report, struct heap_snapshot *snapshot)
 {
     bool is_inverted = report->tree == HEAP_BOTTOM_UP;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Folds and compares rows by sorting them.  Rows with one key come together, so one pass adds them
  * up, or walks over two sorted lists in parallel to subtract them.  It needs no hash table, and the
- * result does not depend on the order of the tracker's cells. */
+ * result does not depend on the order of the tracker's cells.  Amounts are added and subtracted
+ * modulo 2^64: sizes come from the trace, and a sum that wraps is not detected. */
 #include "converter/heap/heap_snapshot.h"
 
 #include <stdlib.h>
@@ -35,6 +36,9 @@ static int heap_snapshot_compare_rows(const void *left, const void *right)
     return compare_keys(&a->key, &b->key);
 }
 
+/* Folds in place: `last` never passes `i`, so a row is read before it is written over.  A row that
+ * is added to keeps its own samples and merges those of the others into them.  Folding twice by the
+ * same axes changes nothing. */
 void heap_snapshot_fold(struct heap_snapshot *snapshot, unsigned axes)
 {
     struct heap_row *rows = snapshot->rows;
@@ -61,6 +65,8 @@ void heap_snapshot_fold(struct heap_snapshot *snapshot, unsigned axes)
     snapshot->count = last + 1;
 }
 
+/* The rows are copied, since a comparison does not change its snapshots; their samples stay shared.
+ */
 static struct heap_row *sorted_copy(const struct heap_snapshot *snapshot)
 {
     struct heap_row *rows = malloc((snapshot->count + 1) * sizeof *rows);
@@ -73,7 +79,8 @@ static struct heap_row *sorted_copy(const struct heap_snapshot *snapshot)
     return rows;
 }
 
-/* The rows' order of time may be the other. */
+/* Notes a row that is in one snapshot or in both, unless its amounts are the same.  `before` may be
+ * the later of the two, since the user may name moments in any order; only samples depend on it. */
 static void note_change(const struct heap_row *before, const struct heap_row *after, bool allocated,
                         bool is_reversed, struct heap_change *changes, size_t *count)
 {
@@ -92,6 +99,8 @@ static void note_change(const struct heap_row *before, const struct heap_row *af
         changes[(*count)++] = change;
 }
 
+/* The smaller key of the two fronts is next, and if they are equal both move on.  There are at most
+ * as many changes as rows, for which there is room from the start. */
 bool heap_snapshot_compare(const struct heap_snapshot *before, const struct heap_snapshot *after,
                            bool allocated, struct heap_change **changes, size_t *count)
 {

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints tables of one moment, and of the difference between two, as text, JSON and CSV. */
+/*
+ * Prints tables of one moment, and of the difference between two, as text, JSON and CSV.
+ *
+ * Both are tables of changes: one moment is the change from an empty heap, so sorting, naming and
+ * printing exist once.  What differs is the list of columns (report_table.h).  Text shows as many
+ * frames of a site as were asked for; JSON and CSV have all of them, as a program that reads them
+ * can cut but not add.
+ */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -141,6 +148,8 @@ static bool is_change(const struct row_list *list)
     return list->last != NULL;
 }
 
+/* Of allocations, `ages_us` is how long the dead have lived, which is no age; an imported dump does
+ * not have them. */
 static bool has_ages(const struct row_list *list)
 {
     return !list->report->allocated && !list->report->is_import;
@@ -166,6 +175,8 @@ static struct amount heap_bytes(const void *line)
     return row_of(line)->of_bytes;
 }
 
+/* The share of the total of the moment, and not of the rows that are shown: it stays the same with
+ * another --top. */
 static struct amount heap_share(const void *user)
 {
     const struct heap_line *line = user;
@@ -182,7 +193,8 @@ static struct amount heap_age(const void *user)
     return amount_real(time_of_age(age, unit), amount_unit_of_times(unit));
 }
 
-/* Whole microseconds. */
+/* Whole microseconds, as sums have no more (time_age()), in the unit that all times in JSON have. A
+ * row without live objects has no mean: none is not 0. */
 static struct amount heap_age_ns(const void *user)
 {
     const struct heap_line *line = user;
@@ -255,11 +267,15 @@ static struct report_table table_of(const struct row_list *list)
 
 /* ---- rows ---- */
 
+/* Subtracting from 0 as unsigned also works for the least value, which has no positive one. */
 static uint64_t magnitude(int64_t value)
 {
     return value < 0 ? 0 - (uint64_t) value : (uint64_t) value;
 }
 
+/* The largest change first, whether it grew or shrank.  The key decides in the end, so the order is
+ * total, and a report is the same each time although qsort() is not stable.  A key has no padding,
+ * which memcmp() would compare as well. */
 static int heap_table_by_bytes(const void *left, const void *right)
 {
     const struct heap_change *a = left;
@@ -325,7 +341,8 @@ static void print_csv(const struct row_list *list, const struct report_table *ta
     }
 }
 
-/* Sorts the rows, prints and frees them. */
+/* Sorts the rows, prints and frees them.  Classes of one name and several loaders are found first,
+ * over all classes of the trace: a name then looks the same in every report. */
 static void print_rows(struct row_list *list)
 {
     const struct report_table table = table_of(list);
@@ -357,7 +374,8 @@ static struct heap_change change_of(const struct heap_row *row, bool allocated)
                                 .samples = sums != NULL ? sums->samples : 0};
 }
 
-/* The rows of a sampled trace have what their classes say of sizes. */
+/* The rows of a sampled trace have what their classes say of sizes.  That is asked after folding,
+ * when the class of a row is final; ages follow last, as they are scaled to the folded amounts. */
 static void heap_table_fold(const struct heap_report *report, struct heap_snapshot *snapshot)
 {
     heap_snapshot_fold(snapshot, report->axes);

@@ -6,6 +6,12 @@
  * later event comes: events of that time belong to it.  One after a collection is taken when the
  * clock of collections says that it is over (collection_clock.h), before the event that shows it.
  * Then the snapshots of times that have passed meanwhile come first, so that they leave in order.
+ *
+ * A live object is an entry in `live`: its birth, its size, and the number of its cell (in
+ * `class_id`, the table's member for whatever its user counts by).  The invariant of the sums: each
+ * entry was added once, to its cell and to the whole, and is subtracted with the same numbers when
+ * it is taken out of the table.  So no sum falls below 0, whatever a trace claims: a free of an
+ * unknown object, or a second free of one, finds no entry and is counted as unknown.
  */
 #include "converter/heap/heap_tracker.h"
 
@@ -30,6 +36,9 @@ void heap_cells_reset(struct heap_cells *cells)
     *cells = (struct heap_cells){.items = NULL};
 }
 
+/* Cells are never removed, and their numbers never change: live objects refer to them, and a cell
+ * without live objects still has what was allocated.  The array may move, so others keep numbers
+ * and no pointers. */
 uint32_t heap_cells_put(struct heap_cells *cells, const struct heap_key *key)
 {
     uint64_t words = step_hash_join((uint64_t) key->site << 32, key->class_id);
@@ -74,6 +83,10 @@ static struct heap_amount existing_amount(const struct heap_sums *sums)
     return (struct heap_amount){sums->existing_objects, sums->existing_bytes, 0};
 }
 
+/* By the invariant in the header, a cell whose number is that of the last peak has changed since
+ * and has a copy from then; of any other the present value is that of the peak.  Rows are in the
+ * order of the cells, which heap_samples_show() relies on.  The totals are kept beside the cells: a
+ * sum over the rows would count the same. */
 bool heap_cells_snapshot(const struct heap_cells *cells, bool at_peak,
                          struct heap_snapshot *snapshot)
 {
@@ -151,6 +164,8 @@ static bool site_is_wanted(const struct heap_tracker *tracker, uint32_t site)
     return selected_globs_accept(&selected->sites, mask);
 }
 
+/* What does not depend on the site is asked first and for each object: its class, thread, size and
+ * time.  A result that finds no memory in the cache is computed again the next time. */
 static bool heap_choice_takes(struct heap_tracker *tracker, const struct trace_event *event,
                               uint32_t site)
 {
@@ -174,7 +189,8 @@ static void take_off(struct heap_amount *sum, const struct heap_amount *amount)
     sum->ages_us -= amount->ages_us;
 }
 
-/* Removes the excluded objects from a snapshot. */
+/* Removes the excluded objects from a snapshot.  Their row is replaced by the last one, which
+ * changes the order of rows: it comes after all that relies on the order. */
 static void heap_choice_show(const struct heap_tracker *tracker, struct heap_snapshot *snapshot)
 {
     size_t i = 0;
@@ -188,6 +204,9 @@ static void heap_choice_show(const struct heap_tracker *tracker, struct heap_sna
     snapshot->rows[i] = snapshot->rows[--snapshot->count];
 }
 
+/* Finds the earliest moment after `after_ns`, so that an event costs one comparison, however many
+ * moments were asked for.  Moments need not be sorted, and several may have the same time: it is
+ * passed for all of them at once.  At first a moment at time 0 counts as well. */
 static void find_next_time(struct heap_tracker *tracker, uint64_t after_ns, bool is_first)
 {
     const struct heap_tracker_options *options = &tracker->options;
@@ -252,6 +271,9 @@ static enum step_status heap_tracker_no_memory(struct step_error *error)
                           "out of memory for the heap");
 }
 
+/* The order of the steps matters.  Samples are matched with rows by the order of the cells, so they
+ * come before the hidden row is removed; the totals of samples come after it, as they are those of
+ * the rows that remain. */
 static enum step_status heap_tracker_give(struct heap_tracker *tracker,
                                           const struct heap_moment *moment, uint64_t time_ns,
                                           bool at_peak, struct step_error *error)
@@ -297,7 +319,9 @@ static enum step_status give_times(struct heap_tracker *tracker, uint64_t now_ns
     return STEP_STATUS_OK;
 }
 
-/* With exact deaths, dead objects were removed before their collection: the rest was reachable. */
+/* With exact deaths, dead objects were removed before their collection: the rest was reachable.
+ * `collections` is set after the times before the collection, whose snapshots must not count it,
+ * and before its own, which must. */
 static enum step_status heap_tracker_end_collection(struct heap_tracker *tracker,
                                                     const struct collection *over,
                                                     struct step_error *error)
@@ -333,7 +357,12 @@ static bool heap_tracker_is_wanted(struct heap_tracker *tracker, const struct tr
 }
 
 /* The cell is saved before it changes, and the peak is looked at after it has grown.  Only an
- * allocation can make a peak. */
+ * allocation can make a peak, and it does so with the sum of all objects: excluded ones count in it
+ * through the hidden cell.
+ *
+ * An object of a native program may have 0 bytes.  Otherwise a size of 0 means that the trace does
+ * not have it, which a report must say.  An object that is allocated twice without a free replaces
+ * its entry: the first stays in the sums for good, as the trace never says that it died. */
 static bool heap_tracker_put_alloc(struct heap_tracker *tracker, const struct trace_event *event)
 {
     struct heap_cells *cells = &tracker->cells;
@@ -422,6 +451,10 @@ static void draw(struct heap_tracker *tracker)
                     cells->all.objects - hidden_now->objects);
 }
 
+/* Before an event changes the heap, all moments before it are dealt with: first the collections
+ * that are over by then, in each of which the times before it come first, then the remaining times.
+ * An event of the same time as a moment belongs to it, hence the comparison without equality.
+ * Times may go back within a stream, which nothing sorts; the latest is the present. */
 enum step_status heap_tracker_put(struct heap_tracker *tracker, const struct trace_event *events,
                                   size_t count, struct step_error *error)
 {
@@ -458,6 +491,8 @@ static enum step_status give_nothing(struct heap_tracker *tracker, const struct 
     return tracker->options.receive(tracker->options.user, &snapshot, error);
 }
 
+/* A moment in time that is not before `next_ns` was not given yet.  It is given now if the trace
+ * came as far, because events at its very time may have been the last ones. */
 enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_error *error)
 {
     const struct heap_tracker_options *options = &tracker->options;

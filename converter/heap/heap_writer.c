@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions common to all heap writers; the options that select which part of a heap they write. */
+/*
+ * Functions common to all heap writers; the options that select which part of a heap they write.
+ *
+ * A format writes snapshots and knows no events: the sink below follows the events with a tracker
+ * and hands over what the options ask for.  So every format has the same moments, and an imported
+ * dump can be written by the same writers.
+ */
 #include "converter/heap/heap_writer.h"
 
 #include <stdlib.h>
@@ -35,6 +41,8 @@ static bool take_heap_series(void *export_target, const char *value, const char 
            (take_time(&heap->every_ns, value, fault) && heap->every_ns > 0);
 }
 
+/* Below 10^18, so that the conversion to 64 bits is defined; the comparisons also refuse NaN, which
+ * strtod() reads from "nan". */
 bool take_heap_least(void *export_target, const char *value, const char **fault)
 {
     struct heap_export *heap = export_target;
@@ -137,6 +145,8 @@ struct heap_sink {
 
 static const struct heap_moment peak_and_end[] = {{.kind = HEAP_AT_PEAK}, {.kind = HEAP_AT_END}};
 
+/* A moment that the trace does not reach comes without rows.  It is no error here, since others may
+ * follow; if none was written, closing the sink reports it. */
 static enum step_status heap_writer_receive(void *user, struct heap_snapshot *snapshot,
                                             struct step_error *error)
 {
@@ -167,6 +177,7 @@ static enum step_status heap_writer_close_sink(struct trace_sink *base, struct s
     return status == STEP_STATUS_OK ? heap_writer_close(sink->writer, error) : status;
 }
 
+/* The writer first: it has borrowed the tracker's sites. */
 static void heap_writer_reset(struct trace_sink *base)
 {
     struct heap_sink *sink = (struct heap_sink *) base;
@@ -174,6 +185,9 @@ static void heap_writer_reset(struct trace_sink *base)
     heap_tracker_reset(&sink->tracker);
 }
 
+/* A series has no moments of its own, as the tracker gives one at each step and at the end. Formats
+ * with `takes_peak_and_end` get these two whatever --at says.  The tracker is made before the
+ * writer, which borrows its sites; these grow while the trace is read. */
 static enum step_status heap_writer_open(struct trace_sink *base, const struct format_output *to,
                                          struct step_error *error)
 {

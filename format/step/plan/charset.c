@@ -25,6 +25,8 @@ enum step_charset step_charset_find(const char *name, size_t length)
     return STEP_CHARSET_ANY;
 }
 
+/* Without a branch for each byte, so that the compiler can use vectors: texts are nearly always
+ * valid, and the writer checks each string of such a field. */
 static bool is_ascii(const uint8_t *text, size_t length)
 {
     uint8_t all = 0;
@@ -44,6 +46,8 @@ static bool is_utf8(const uint8_t *text, size_t length)
     return true;
 }
 
+/* `high` is the offset of the upper byte in each pair.  The upper six bits say what a unit is: a
+ * first half must be followed by a second half, and a second half follows nothing else. */
 static bool is_utf16(const uint8_t *text, size_t length, size_t high)
 {
     bool pending = false; /* the first half of a pair was read */

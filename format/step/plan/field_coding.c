@@ -6,6 +6,14 @@
  * rows follow (`policy`). The text of a policy in a block of rows is read by the same rows, so both
  * understand the same names.  An unknown rule in a definition is ignored, as it can only be a hint;
  * an unknown rule in a block's directory is an error, as the bytes follow it.
+ *
+ * The paper's precedence (Appendix B) is in the shape of `policy`: one general strategy, one
+ * targeted strategy, basic rules.  A rule overwrites an earlier one of its category and leaves the
+ * others alone, so the most recent of each remains.  Columns need no precedence, because the writer
+ * compares what the hints name; `column` therefore collects them.
+ *
+ * Texts are borrowed from the definition: `given` and `linked` point into it, and the plan that
+ * keeps them must not outlive it.
  */
 #include "format/step/plan/field_coding.h"
 
@@ -17,9 +25,10 @@
 #include "format/codec/strategies/policy.h"
 #include "format/core/rule.h"
 
-/* Parses a decimal number with an optional sign, modulo 2^64. */
-/* Numbers wrap around: arithmetic on values does, too, so `offset=-5` and
- * `offset=18446744073709551611` are the same. */
+/* Parses a decimal number with an optional sign, modulo 2^64.  Numbers wrap around: arithmetic on
+ * values does, too, so `offset=-5` and `offset=18446744073709551611` are the same.  A text that is
+ * no number gives `otherwise`: an attribute is a hint, and a bad hint must not make a trace
+ * unreadable. */
 static uint64_t number(const struct step_rule *rule, uint64_t otherwise)
 {
     size_t i = rule->value_length > 0 && (rule->value[0] == '-' || rule->value[0] == '+');
@@ -34,6 +43,7 @@ static uint64_t number(const struct step_rule *rule, uint64_t otherwise)
     return rule->value[0] == '-' ? 0 - result : result;
 }
 
+/* Entries are counted from 1, so their numbers have no sign: plain values need no zigzag. */
 static void read_identifier(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     (void) rule;
@@ -57,7 +67,11 @@ static void read_default(struct step_field_coding *field_coding, const struct st
 }
 
 /* Sets a targeted strategy.  One that uses another field or record applies only if that is found
- * (plan_given.c). */
+ * (plan_given.c): here the other record may not have been planned yet, so only its name is kept.
+ *
+ * A parameter with a limit is the length of a list: of the values before, for `context`, or of
+ * those to choose from, for `recent`.  It is brought into its range instead of being refused.  The
+ * rule may also come from a block of rows, where a hostile text could ask for any size. */
 static void read_targeted(struct step_field_coding *field_coding, enum step_targeted targeted,
                           const struct step_rule *rule)
 {
@@ -79,6 +93,8 @@ static void read_targeted(struct step_field_coding *field_coding, enum step_targ
     field_coding->given_length = rule->value_length;
 }
 
+/* A resolution is 2 to 2^63 - 1.  The number of digits is limited first, since number() wraps: 20
+ * digits could come out as a small number that nobody wrote. */
 static void read_resolution(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     enum { DIGITS_MOST = 19 };
@@ -118,7 +134,8 @@ static void read_unsigned(struct step_field_coding *field_coding, const struct s
 }
 
 /* Parses a size: "4" always that many bytes, "4.." at first, "4+" usually, "creep" as many as
- * needed. */
+ * needed (paper, B.2.2).  Values have 64 bits, so another size than 1 to 8 means nothing; the
+ * paper's default rule, creep, takes its place. */
 static void read_size(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     struct step_rule digits = *rule;
@@ -229,6 +246,10 @@ static const char *const general_names[] = {"", "identifier", "constant", "defau
 
 static const char *const size_endings[] = {"", "", "..", "+"};
 
+/* The text begins with a comma for each rule, and the first comma is left out at the end: no rule
+ * needs to know whether it is the first.  192 bytes are enough for one rule of each category with
+ * numbers of 20 digits.  What is printed here must be read back by step_policy_parse() as the same
+ * policy, because rows are decoded by it: a rule that is added to one goes into the other. */
 bool step_policy_print(const struct step_policy *policy, struct step_buffer *out)
 {
     char text[192];
@@ -258,6 +279,9 @@ bool step_policy_print(const struct step_policy *policy, struct step_buffer *out
            step_buffer_append(out, text + comma, length - comma);
 }
 
+/* Only the group `encoding` is looked up: a property has no place in a policy.  The hints for
+ * columns, which the rules fill in as well, are dropped with the local variable, and with them the
+ * names that point into the block's bytes. */
 bool step_policy_parse(const char *text, size_t text_length, struct step_policy *policy,
                        const char **unknown, size_t *length)
 {

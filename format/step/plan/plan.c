@@ -73,6 +73,9 @@ static bool needs_check(const struct step_plan *plan, const struct step_plan_nod
     return false;
 }
 
+/* Leaves are counted anew for each field, so a column's name in the file depends on its field only,
+ * and not on the columns of other fields.  `slot_columns` has an entry for each field, which is one
+ * for each slot if the record is flat; it means nothing otherwise. */
 static void plan_record(struct step_plan_builder *builder, uint32_t **storage)
 {
     const struct step_record *record = &builder->definition->records[builder->record];

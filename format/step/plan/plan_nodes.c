@@ -9,6 +9,16 @@
  * A variant that may contain itself would have a tree of nodes without end.  It is recognised first
  * (step_plan_find_tree()) and becomes a list of all values in it, level by level, in which a
  * value's place says whose child it is.  Within that list variants need no columns.
+ *
+ * This is the tree of encoders of the paper (section 3.1): a record's node defers to the nodes of
+ * its fields.  The paper assembles encoders at run time from the attributes; here that is done once
+ * for a file.  Definitions are read from files, so the size of the tree has limits.  Depth is
+ * limited by STEP_MAX_NESTING, and the number of nodes, children and columns by STEP_MAX_NODES and
+ * STEP_MAX_COLUMNS: if each record has two fields of the record before it, the tree doubles with
+ * each level, and a definition of some hundred bytes would need 2^32 nodes within the depth.
+ *
+ * Arrays of the plan grow while the tree is built and may move.  Functions therefore pass indexes;
+ * a pointer to a node is valid only until the next one is added.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +48,9 @@ static void look_into(struct search *search, uint32_t record)
     search->places[search->count++] = record;
 }
 
-/* Adds all types that a variant of `type` may have. */
+/* Adds all types that a variant of `type` may have.  The loop begins at the type itself, because
+ * records are numbered with parents before children.  A variant of the same type in another field
+ * adds nothing (EXPANDED), so the search costs the number of types for each type at most. */
 static void plan_nodes_expand(struct search *search, uint32_t type)
 {
     const struct step_definition *definition = search->definition;
@@ -175,7 +187,9 @@ static uint32_t add_node(struct step_plan_builder *builder, struct step_plan_nod
     return plan->node_count++;
 }
 
-/* Reserves `count` consecutive children, for set_child(). */
+/* Reserves `count` consecutive children, for set_child().  They are reserved before any child is
+ * built, because building one adds children of its own: otherwise those of one node would not be
+ * consecutive, and `first_child` could not describe them. */
 static uint32_t add_children(struct step_plan_builder *builder, uint32_t count)
 {
     struct step_plan *plan = builder->plan;
@@ -201,6 +215,8 @@ static const struct step_plan_node *set_child(struct step_plan_builder *builder,
     return &builder->plan->nodes[child];
 }
 
+/* The lengths get their column before the element is built, so they have the lower leaf.  The path
+ * grows by `element` with each dimension, which is how modifiers name it (paper, Appendix B). */
 static uint32_t build_array(struct step_plan_builder *builder, const struct step_plan_scope *scope,
                             uint32_t array_depth, bool in_array, uint32_t nesting)
 {
@@ -220,7 +236,8 @@ static uint32_t build_array(struct step_plan_builder *builder, const struct step
     return add_node(builder, node);
 }
 
-/* Makes the node of a record of type `type` by value. */
+/* Makes the node of a record of type `type` by value.  A field's `given` is resolved as soon as the
+ * field is built: it may name only an earlier field, whose node is there by then. */
 static uint32_t build_record(struct step_plan_builder *builder, const struct step_plan_scope *scope,
                              uint32_t type, bool in_array, uint32_t nesting)
 {
@@ -252,7 +269,9 @@ static uint32_t build_record(struct step_plan_builder *builder, const struct ste
     return add_node(builder, node);
 }
 
-/* Adds the types of a variant's values according to its attributes. */
+/* Adds the types of a variant's values according to its attributes.  The paper has the type tagged
+ * so that the object is not sliced to the field's type (B.4): `variable` is based on `identifier`,
+ * and without it the types are expected to be uniform, as with `default`. */
 static uint32_t add_types(struct step_plan_builder *builder, const struct step_plan_scope *scope,
                           bool in_array)
 {
@@ -273,7 +292,8 @@ static uint32_t add_none(struct step_plan_builder *builder)
 }
 
 /* Makes a column of the types, and the columns of each type: those `listed` and none; or (NULL) the
- * field's type and all that extend it. */
+ * field's type and all that extend it.  The columns of each type are as if they were in an array:
+ * a value has one type, so each type has a value for some of the records only. */
 static uint32_t build_types(struct step_plan_builder *builder, const struct step_plan_scope *scope,
                             const uint8_t *listed, bool in_array, uint32_t nesting)
 {
@@ -298,7 +318,10 @@ static uint32_t build_types(struct step_plan_builder *builder, const struct step
     return add_node(builder, node);
 }
 
-/* Makes the node of a variant that may contain itself: an array of all that it contains. */
+/* Makes the node of a variant that may contain itself: an array of all that it contains.  While the
+ * types in the list are built, `in_tree` makes an INNER of each variant that they contain, and that
+ * ends the recursion: an INNER has no columns and no children.  A variant of another type within
+ * the tree becomes an INNER as well, so `in_tree` is never set twice and need not be counted. */
 static uint32_t build_tree(struct step_plan_builder *builder, const struct step_plan_scope *scope,
                            const uint8_t *listed, bool in_array, uint32_t nesting)
 {
@@ -335,6 +358,10 @@ static uint32_t build_variant(struct step_plan_builder *builder,
     return index;
 }
 
+/* Two columns that belong together: the bytes always have the index after that of the lengths, and
+ * readers rely on it (may_spell() in row_directory.c).  Strings with a general strategy of the
+ * paper (B.1) are stored by number: `constant` and `default` ones repeat a value, as identifiers
+ * do. */
 static uint32_t build_bytes(struct step_plan_builder *builder, const struct step_plan_scope *scope,
                             bool in_array)
 {

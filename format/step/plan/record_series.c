@@ -6,6 +6,15 @@
  * column has those of other types.  So the two do not run in parallel in general: a walk over the
  * types of all records moves a position in each column.  The frequent case that they do run in
  * parallel is recognised, and needs neither walk nor memory.
+ *
+ * Writer and reader must come to the same series, or the transform that uses it restores other
+ * values.  So both call the functions here: the writer with the values that it encodes, the reader
+ * with those that it has decoded.  The reader decodes the column that is referred to first
+ * (find_series() in block_columns.c); one that the block lacks has `values` NULL.
+ *
+ * A position in a column is not compared with its length.  A reader has made sure before that the
+ * types of the records agree with the counts in the summary (read_types() in block_columns.c), and
+ * the length of a column is the sum of these counts.  So a walk cannot pass the end of a column.
  */
 #include "format/step/plan/record_series.h"
 
@@ -24,7 +33,11 @@ uint64_t step_given_reference(const struct step_plan *plan, uint32_t column)
 }
 
 /* Returns true if the values of `other` correspond one to one to those of `column`: all types that
- * use `column` have the field in `other`, and no further type uses that one. */
+ * use `column` have the field in `other`, and no further type uses that one.  Only types of this
+ * block count, so columns that are shared by many types are often aligned in a block of few.  Both
+ * conditions are needed: values of a further type would shift all that follow, and a second column
+ * would leave some values without a partner.  The cost is one look at each type, none at records.
+ */
 static bool is_aligned(const struct step_sequence *sequence, uint32_t column, uint32_t field,
                        uint32_t *other)
 {
@@ -49,7 +62,9 @@ static bool is_aligned(const struct step_sequence *sequence, uint32_t column, ui
 }
 
 /* Takes the values of the records that have both columns.  A position moves for each record with
- * the field, whether or not it has a value in `column`. */
+ * the field, whether or not it has a value in `column`: columns have no marks between records, so a
+ * value is found only by counting those before it.  There is a position for each column of the
+ * plan, because the types of one block may have the field in different columns. */
 static void record_series_collect(const struct step_sequence *sequence, uint32_t column,
                                   uint32_t field, size_t *positions, uint64_t *values, size_t count)
 {
@@ -136,7 +151,8 @@ static size_t fill_some(const struct step_sequence *sequence, const uint8_t *typ
 }
 
 /* The case that every record has a value: `count` of them, of several types.  Without a branch in
- * it, the compiler can make the inner loop fast. */
+ * it, the compiler can make the inner loop fast.  Value i then belongs to record i, so no second
+ * counter is needed, which is what the branch of fill_some() is for. */
 static size_t fill_all(const struct step_sequence *sequence, const uint8_t *types, size_t count,
                        uint64_t *pushes)
 {
@@ -151,6 +167,7 @@ static size_t fill_all(const struct step_sequence *sequence, const uint8_t *type
     return count;
 }
 
+/* A block with one type has no array of types, which fill_all() reads; type_of() does without. */
 static size_t fill_pushes(const struct step_sequence *sequence, const uint8_t *types, size_t count,
                           uint64_t *pushes)
 {
@@ -217,6 +234,8 @@ enum step_status step_follow_latest(const struct step_sequence *sequence, uint32
     return status;
 }
 
+/* The field has the lower 24 bits, since all records together have at most 2^22 fields
+ * (STEP_MAX_FIELDS).  Only a column that is a whole field has such a number: it names no leaf. */
 enum { FIELD_BITS = 24 };
 
 uint64_t step_follow_reference(const struct step_plan *plan, uint32_t column)
@@ -235,6 +254,8 @@ uint32_t step_follow_column(const struct step_plan *plan, uint64_t reference)
 
 #define FIELD_MASK ((UINT64_C(1) << FIELD_BITS) - 1)
 
+/* The parameters of `linked` in the file: the key, and above it 1 more than the holder; 1 more than
+ * the number of the measuring column.  0 stands for none in the last two, as field 0 is a field. */
 static void step_links_pack(const struct step_plan *plan, const struct step_links *links,
                             uint64_t parameters[2])
 {
@@ -244,6 +265,8 @@ static void step_links_pack(const struct step_plan *plan, const struct step_link
         links->newest != STEP_NO_INDEX ? step_follow_reference(plan, links->newest) + 1 : 0;
 }
 
+/* A column cannot be measured from itself: neither the writer's attribute nor the parameters in a
+ * file may name the column's own field. */
 static bool record_series_is_single(const struct step_plan *plan, uint32_t column, uint64_t field)
 {
     uint32_t record = plan->columns[column].record;
@@ -252,6 +275,8 @@ static bool record_series_is_single(const struct step_plan *plan, uint32_t colum
            step_field_column(plan, record, field) != column;
 }
 
+/* The parameters come from the file and may be any numbers.  Each is compared with the plan
+ * here, since the results are used as indexes from now on. */
 bool step_links_unpack(const struct step_plan *plan, uint32_t column, const uint64_t parameters[2],
                        struct step_links *links)
 {
@@ -291,6 +316,9 @@ static size_t record_series_take_name(const char **text, size_t *left, const cha
     return length;
 }
 
+/* All names must be found, or the column goes without the strategy.  A name with a dot is the
+ * column to measure from, which may be of another record; the others are fields of this record,
+ * first the key and then the holder. */
 void step_plan_resolve_linked(struct step_plan *plan, uint32_t index)
 {
     struct step_plan_column *column = &plan->columns[index];
@@ -327,6 +355,9 @@ static enum step_status record_series_gather(const struct step_sequence *sequenc
                                   : STEP_STATUS_OK;
 }
 
+/* A series that `linked` does not have is a constant 0 (a step of 0 over one value), so the
+ * transform has one loop for all combinations.  A series without values is damage: the transform
+ * would read them. */
 enum step_status step_linked_fill(const struct step_sequence *sequence, uint32_t column,
                                   const struct step_links *links, size_t count,
                                   struct step_linked *out)

@@ -7,6 +7,14 @@
  * another order.  A record that the program does not know is read as its nearest ancestor that it
  * knows, which the paper's inheritance is for (section 2). Where both have the same slots in the
  * same places, which is the usual case, a view of the file's record is used as it is.
+ *
+ * All names are compared when the binding is made, once for a file.  For each record there remains
+ * a table from our slots to those of the file; a slot that the file lacks has the empty value of
+ * its type.
+ *
+ * The invariant that makes ancestors cheap: a record's slots begin with those of its parent.  It is
+ * checked for both definitions (inherits_slots()), since one may come from a compiled table.  So
+ * one table serves a record and all of its ancestors, which use the first part of it.
  */
 #include "steptrace/binding.h"
 
@@ -39,6 +47,8 @@ static bool binding_fits(const struct step_binding *binding, const struct step_f
            step_field_is_identifier(ours) || same_layout(binding, ours->record, theirs->record);
 }
 
+/* Compares the fields one by one, in order: unlike map_record() it allows no other order and no
+ * further field, because nothing copies the elements of an array. */
 static bool same_layout(const struct step_binding *binding, uint32_t ours, uint32_t theirs)
 {
     const struct step_record *a = &binding->ours->records[ours];
@@ -60,7 +70,9 @@ static void map_nothing(const struct step_binding *binding, uint32_t ours, uint3
         slots[(*next)++] = STEP_NO_SLOT;
 }
 
-/* Maps the slots of our record to the file's record whose slots start at `base`. */
+/* Maps the slots of our record to the file's record whose slots start at `base`.  Our slots are
+ * passed in their order, so `next` needs no search; theirs are found by name, wherever they are.  A
+ * record by value is followed into, so its fields may differ between versions as well. */
 static void map_record(const struct step_binding *binding, uint32_t ours, uint32_t theirs,
                        size_t base, uint32_t *slots, size_t *next)
 {
@@ -130,7 +142,9 @@ static bool map_slots(const struct step_binding *binding, struct step_bound_reco
     return true;
 }
 
-/* Binds by name, else like the parent, which comes first. */
+/* Binds by name, else like the parent, which comes first: records are numbered with parents before
+ * children, and inherits_slots() has checked it.  So an unknown record gets the binding of its
+ * nearest known ancestor by one step, as its parent has that already. */
 static bool bind_record(struct step_binding *binding, uint32_t file_record, uint32_t known)
 {
     struct step_bound_record *bound = &binding->records[file_record];
@@ -216,6 +230,9 @@ static uint64_t missing_value(const struct step_binding *binding, uint32_t recor
     return 0;
 }
 
+/* The caller asks for `record`, and the file's record may be bound to a type that extends it.  That
+ * is right for the first `slot_count` slots, by the invariant above; `values` is used only where
+ * the layouts differ. */
 const uint64_t *step_binding_gather(const struct step_binding *binding,
                                     const struct step_record_view *view, uint32_t record,
                                     size_t slot_count, uint64_t *values)

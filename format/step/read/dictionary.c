@@ -6,6 +6,14 @@
  * gaps: the entries of a lost block are unknown, and identifiers of later ones must not move.  So
  * blocks are kept as parts with their first identifier, and a look-up is a binary search; if few
  * identifiers are missing, which is nearly always so, a table makes it one load.
+ *
+ * The paper defines an identifier by a meta-event at its first use (section 3.3).  Here entries are
+ * in blocks before the data that uses them, so data blocks decode without each other, and a lost
+ * block of entries costs no records.
+ *
+ * Entries stay in memory as long as the reader, and every look-up trusts the parts.  So all that a
+ * file may say wrongly is refused when a block is loaded: the order of ids, their number, the type
+ * of the entries, and the memory of all together.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,7 +40,9 @@ static uint64_t dictionary_end_of(const struct step_dictionary *dictionary)
     return last->first + last->count;
 }
 
-/* Copies all records of the block; their slots still point into it. */
+/* Copies all records of the block; their slots still point into it, which is why a part keeps the
+ * block.  A view of a block is valid for one record only, but an entry may be asked for at any time
+ * and in any order, so each has a place of its own. */
 static uint64_t *copy_slots(struct step_block *block, size_t slot_count)
 {
     size_t count = (size_t) block->record_count;
@@ -46,6 +56,8 @@ static uint64_t *copy_slots(struct step_block *block, size_t slot_count)
     return slots;
 }
 
+/* The limits make first + count safe from overflow in all that follows.  Ids that go back would
+ * break the order that part_at() searches by, and let a later block change what an id means. */
 static enum step_status dictionary_check(const struct step_reader *reader,
                                          const struct step_payload *payload,
                                          struct step_error *error)
@@ -65,7 +77,9 @@ static enum step_status dictionary_check(const struct step_reader *reader,
 }
 
 /* Ids begin at 1 and have no gaps when they are written.  Those of lost blocks are missing, but a
- * block may claim any first id, and readers iterate over ids. */
+ * block may claim any first id, and readers iterate over ids.  So a small file could ask for 2^63
+ * steps.  Gaps have a budget for the whole file, which grows with its size: a lost block took bytes
+ * of it. */
 static enum step_status take_gap(struct step_reader *reader, const struct step_payload *payload,
                                  struct step_error *error)
 {
@@ -89,6 +103,12 @@ static uint64_t room_of(const struct step_reader *reader)
     return room < left ? room : left;
 }
 
+/* A part is taken as a whole or not at all.  If a column has an unknown coding, the decoder skips
+ * records, and the ids of the entries after them would be wrong.  An entry of another type would
+ * have another number of slots than those that were made room for.
+ *
+ * Memory is limited twice: while the block is decoded, and with the copy of its slots.  As nothing
+ * is added to `dictionary_memory` beyond the limit, the difference in room_of() cannot wrap. */
 enum step_status step_dictionary_load(struct step_reader *reader,
                                       const struct step_payload *payload, struct step_error *error)
 {
@@ -143,7 +163,7 @@ out:
 }
 
 /* A hostile file can define an entry with a huge identifier: a table is made only if at least half
- * of it would be used. */
+ * of it would be used.  Without memory for it, look-ups search the parts. */
 static void dictionary_make_table(struct step_dictionary *dictionary, size_t slot_count)
 {
     uint64_t end = dictionary_end_of(dictionary);

@@ -38,7 +38,7 @@ static bool footer_at(struct step_reader *reader, const struct step_byte_source 
 /* Returns the next position from `offset` on with a valid block header, or the source's size.  The
  * magic only nominates a place: its 4 bytes occur by chance, or in a string of the trace.  The
  * checksum of the header decides.  A magic that crosses the end of a piece is looked at in the same
- * way, since the header is read by itself. */
+ * way, since the header is read by itself, into another buffer than the piece. */
 static uint64_t find_blocks_search(struct step_reader *reader,
                                    const struct step_byte_source *source, uint64_t offset)
 {
@@ -108,7 +108,11 @@ static enum step_status note_rest(struct step_reader *reader, const struct step_
 
 /* A header whose block would pass the end of the file is either that of the last, cut block, or
  * bytes are missing in the middle.  A search decides: if another header follows, its blocks are
- * read. */
+ * read.
+ *
+ * Each round moves `offset` on by at least a byte, and no byte is searched twice.  So the walk
+ * ends, and its time is linear in the file.  What a good header says is payload is not looked at: a
+ * string of the trace cannot pass for a block. */
 enum step_status step_reader_walk(struct step_reader *reader, const struct step_byte_source *source,
                                   uint64_t offset, struct step_error *error)
 {
@@ -212,7 +216,10 @@ static bool index_is_good(const uint8_t *bytes, size_t length, uint64_t count,
     return offset == index_offset && step_cursor_left(&index) == 0;
 }
 
-/* Reads footer and index block; the index is then in reader->bytes. */
+/* Reads footer and index block; the index is then in reader->bytes.  The block must end where the
+ * footer begins, so its length follows from the size of the file, and no claim of the footer or of
+ * the header is used without that check.  An error is not reported: the walk takes over, and notes
+ * what is damaged. */
 static bool load_index(struct step_reader *reader, uint64_t *count, uint64_t *index_offset)
 {
     const struct step_byte_source *file = &reader->file;

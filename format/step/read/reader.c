@@ -10,6 +10,8 @@
 #include "format/core/step_no_memory.h"
 #include "format/step/read/reader_internal.h"
 
+/* In a file of noise each few bytes may be another fault.  Notes beyond this number are dropped, so
+ * that memory does not follow the damage. */
 enum { MAX_DAMAGE = 10000 };
 
 enum step_status step_reader_no_memory(const struct step_reader *reader, struct step_error *error)
@@ -97,7 +99,9 @@ const struct step_block_info *step_reader_block_info(const struct step_reader *r
     return i < reader->entry_count ? &reader->entries[i].info : NULL;
 }
 
-/* A block's position in the order of streams. */
+/* A block's position in the order of streams.  Blocks of one stream are in the file in the order of
+ * their records (docs/formats/step.md), so within a stream their numbers order them; qsort() alone
+ * would not keep that order. */
 struct block_place {
     uint64_t stream;
     size_t number;

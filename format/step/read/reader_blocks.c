@@ -6,6 +6,10 @@
  * them, and they are small.  Data blocks are only listed, with what their headers and summaries
  * say.  What is wrong with a block is noted as damage and costs that block alone; only lack of
  * memory and a failure to read end the work (reader_blocks_is_damage()).
+ *
+ * A data block is decoded each time that somebody asks for it, and nothing of it is kept here: the
+ * caller owns the result, and blocks do not depend on each other.  So memory does not grow with
+ * the trace but for some 300 bytes a block (docs/formats/step.md).
  */
 #include "steptrace/reader.h"
 
@@ -18,6 +22,10 @@
 #include "format/core/grow.h"
 #include "format/step/read/reader_internal.h"
 
+/* The source is asked first whether it has that many bytes, before memory is taken for them: the
+ * length is that of a header, which may claim any.  The checksum is compared before anything is
+ * decoded.  It stops accidents, but nobody who makes a file on purpose, so decoders check all the
+ * same. */
 enum step_status step_reader_payload(struct step_reader *reader,
                                      const struct step_byte_source *source, uint64_t offset,
                                      const struct step_block_header *header,
@@ -59,13 +67,16 @@ static bool note_header(struct step_reader *reader, const struct step_byte_sourc
     return true;
 }
 
-/* Returns true if only this block is lost, and the reader can continue. */
+/* Returns true if only this block is lost, and the reader can continue.  The other failures are of
+ * this process or this machine: with them the result would depend on where the file is read. */
 static bool reader_blocks_is_damage(enum step_status status)
 {
     return status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT ||
            status == STEP_STATUS_UNSUPPORTED || status == STEP_STATUS_LIMIT;
 }
 
+/* An error goes to `local` first: as damage it becomes a note and the caller's `error` stays as it
+ * is.  Definitions and indexes are not used here; only their checksums are compared. */
 static enum step_status load_now(struct step_reader *reader, const struct step_byte_source *source,
                                  uint64_t offset, const struct step_block_header *header,
                                  struct step_error *error)
@@ -89,6 +100,9 @@ static enum step_status load_now(struct step_reader *reader, const struct step_b
     return status;
 }
 
+/* The counts of records by type are copied out of the summary, whose bytes are in a buffer that the
+ * next block overwrites.  With them, a reader knows which blocks have wanted records, and how many
+ * records a damaged block had, without decoding any. */
 static enum step_status reader_blocks_add_entry(struct step_reader *reader,
                                                 const struct step_byte_source *source,
                                                 uint64_t offset,
@@ -152,7 +166,9 @@ enum step_status step_reader_visit(struct step_reader *reader,
     return status;
 }
 
-/* A block may be loaded many times.  Its damage is noted once. */
+/* A block may be loaded many times.  Its damage is noted once.  Records that were skipped for a
+ * coding that this library does not know are noted as well, although the block is not damaged: what
+ * a reader did not get must be visible. */
 static void note_load(struct step_reader *reader, struct step_block_entry *entry,
                       const struct step_block_gap *gap, enum step_status status,
                       const struct step_error *error)
@@ -179,7 +195,11 @@ static void explain_limit(const struct step_reader *reader, struct step_error *e
 }
 
 /* The memory limit is what the reader has left beside its dictionaries and the caller's other
- * blocks.  A block that is refused for their sake would fit alone, and the message says so. */
+ * blocks.  A block that is refused for their sake would fit alone, and the message says so.
+ *
+ * The block is emptied before the file is read, so a caller that goes on after an error gets no
+ * records of the block that it had before.  Damage to the header is noted at the first load only,
+ * as `damage_noted` says; that a file was cut since it was opened is damage like any other. */
 static enum step_status reader_blocks_load(struct step_reader *reader, size_t i,
                                            const struct step_block_request *request, uint64_t held,
                                            struct step_block **block, struct step_error *error)

@@ -15,7 +15,8 @@ struct step_block_entry {
     bool damage_noted;
 };
 
-/* Entries of one record type, with consecutive identifiers. */
+/* Entries of one record type, with consecutive identifiers: first + 1 to first + count.  The reader
+ * has checked that count is not 0, and that the sum does not wrap. */
 struct step_dictionary_part {
     uint64_t first; /* identifier of the first entry, less 1 */
     uint64_t count;

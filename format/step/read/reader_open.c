@@ -6,6 +6,9 @@
  * header, its copy at the end, and a text that the caller provides.  The file header itself is
  * needed for nothing but the version: if it is damaged and a definition follows, the file is read
  * all the same, and the damage is noted.
+ *
+ * A later version of the format is refused at once, in contrast, even if a definition follows: the
+ * bytes may have another meaning, and wrong records are worse than none.
  */
 #include "steptrace/reader.h"
 
@@ -16,7 +19,9 @@
 #include "format/core/step_no_memory.h"
 #include "format/step/read/reader_internal.h"
 
-/* Sets the reader's definition from a text. */
+/* Sets the reader's definition from a text.  The plan is made here as well, since a text may be
+ * good STEP-DL and still pass the limits of a plan.  Definition and plan are set together or not at
+ * all, so that the next of the three chances finds nothing of the one before. */
 static enum step_status take_definition(struct step_reader *reader, struct step_bytes text,
                                         struct step_error *error)
 {
@@ -78,7 +83,11 @@ static enum step_status first_definition(struct step_reader *reader, struct step
     return parse_definition(reader, STEP_FILE_HEADER_BYTES, &header, error);
 }
 
-/* If it is damaged, its copy at the end of the file is used, or the caller's definition. */
+/* If it is damaged, its copy at the end of the file is used, or the caller's definition.  The
+ * search begins one byte behind the place of the first, which may have a good header over damaged
+ * contents and would be found again.  The caller's text comes last, since nothing says that it is
+ * that of this file.  Only damage to the first leads to the others: a lack of memory must not pass
+ * for a lost definition. */
 static enum step_status load_definition(struct step_reader *reader, struct step_error *error)
 {
     struct step_error local = {.offset = STEP_NO_OFFSET};
@@ -151,7 +160,8 @@ static enum step_status check_file_header(struct step_reader *reader, struct ste
 }
 
 /* The plan comes after the definition, and blocks after the plan: dictionaries are decoded as they
- * are found. */
+ * are found.  Index and walk both begin with the first block, so they pass the definition once more
+ * and note damage in it.  Tables of dictionaries are last, when the number of entries is known. */
 enum step_status step_reader_read_file(struct step_reader *reader, struct step_error *error)
 {
     enum step_status status = step_block_reader_init(&reader->blocks, NULL);

@@ -8,6 +8,8 @@
 
 #include "format/step/read/reader_internal.h"
 
+/* Keys are found by a linear search, as a trace has some dozens.  The limit is for a hostile file,
+ * in which the time to add them would grow with the square of their number. */
 enum { MAX_PROPERTIES = 65536 };
 
 enum step_status step_reader_set_property(struct step_reader *reader, char *key, char *value)

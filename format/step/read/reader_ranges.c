@@ -8,7 +8,9 @@
  */
 #include "format/step/read/reader_internal.h"
 
-/* Returns the data block at that offset of the source, or NULL. */
+/* Returns the data block at that offset of the source, or NULL.  Blocks of one source are
+ * registered in the order of their offsets, whether an index or a walk has found them.  If others
+ * are among them the search may miss one, and that block merely has no ranges. */
 static struct step_block_entry *entry_at(struct step_reader *reader,
                                          const struct step_byte_source *source, uint64_t offset)
 {
@@ -39,7 +41,10 @@ static bool read_range(const struct step_definition *definition, struct step_cur
     return true;
 }
 
-/* Reads the ranges of one block.  UNSUPPORTED: they are damaged. */
+/* Reads the ranges of one block.  UNSUPPORTED: they are damaged.  A range takes at least four
+ * bytes, one for each varint, so a count that the rest of the bytes cannot have is refused before
+ * memory is taken.  A block's second list is read and dropped: memory for it could be asked for
+ * again and again.  Ranges are attached when the whole list is good. */
 static enum step_status read_block(struct step_reader *reader, struct step_block_entry *entry,
                                    struct step_cursor *cursor)
 {

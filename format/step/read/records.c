@@ -158,7 +158,10 @@ static const uint8_t *records_wanted_of(const struct step_records *records,
     return wanted;
 }
 
-/* Advances to the stream's next block with wanted records. */
+/* Advances to the stream's next block with wanted records.  Blocks without any are passed over by
+ * their summaries, and cost neither reading nor decoding.  The time of the header becomes the
+ * queue's: it is the least of the block, so the queue is loaded before the merge passes any of its
+ * records. */
 static void find_block(struct step_records *records, struct queue *queue)
 {
     for (; queue->block_count > 0; queue->blocks++, queue->block_count--) {

@@ -16,7 +16,8 @@ struct step_selection {
     uint32_t *target;       /* if wanted is 2: the selected record */
 };
 
-/* Returns true if `end` is the last part of the name, as "Event" of "jvm.Event". */
+/* Returns true if `end` is the last part of the name, as "Event" of "jvm.Event".  It begins after a
+ * dot, so that "Event" does not select "jvm.OtherEvent". */
 static bool ends_with_name(const char *name, const char *end)
 {
     size_t length = strlen(name), tail = strlen(end);

@@ -57,6 +57,9 @@ static enum step_status file_output_write(void *user, const void *data, size_t l
     return STEP_STATUS_OK;
 }
 
+/* The file is closed before it is renamed: some file systems report a full disk only then, and what
+ * could not be stored must not get the final name.  An incomplete file keeps its name with .part:
+ * its blocks can be read like those of any trace that was cut. */
 static enum step_status finish_file(void *user, bool complete, struct step_error *error)
 {
     struct file_output *output = user;

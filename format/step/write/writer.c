@@ -43,6 +43,9 @@ void step_writer_options_init(struct step_writer_options *options)
     *options = (struct step_writer_options){.compression = STEP_COMPRESSION_ZSTD};
 }
 
+/* The plan is first, because it is what refuses a definition: nothing is written for one that
+ * cannot be used.  File header and definition are written at once and not with the first block, so
+ * that a file that is cut has what its blocks need. */
 static enum step_status writer_start(struct step_writer *writer, struct step_error *error)
 {
     const struct step_writer_options *options = &writer->options;
@@ -72,6 +75,9 @@ static enum step_status writer_start(struct step_writer *writer, struct step_err
     return status;
 }
 
+/* The definition needs its text, since the text is what the file stores.  `finish` is set last: a
+ * writer that could not be made leaves the output to its caller, and destroying it here must not
+ * finish what was not begun. */
 enum step_status step_writer_create(const struct step_writer_options *options,
                                     struct step_writer **out, struct step_error *error)
 {
@@ -135,7 +141,9 @@ enum step_status step_writer_property(struct step_writer *writer, const char *ke
 }
 
 /* Called after records were added to a stream: writes its block if it is full, or the largest
- * stream's if memory is. */
+ * stream's if memory is.  The limit of a single stream is lower, so that one busy stream leaves
+ * room for the others to grow to blocks worth writing.
+ */
 static enum step_status writer_settle(struct step_writer *writer, struct step_stream *stream)
 {
     enum step_status status = STEP_STATUS_OK;
@@ -156,7 +164,9 @@ enum step_status step_writer_put(struct step_writer *writer, uint64_t number, ui
         return step_writer_ready(writer);
     if (record >= writer->options.definition->record_count)
         return step_writer_refuse_record(writer, record);
-    /* Fast path: most records are plain, and follow another of the same stream. */
+    /* Fast path: most records are plain, and follow another of the same stream.  It refuses the
+     * record that fills the block, and rows that would have to grow.  So writer_settle() is called
+     * for each of these, and its limits hold although most records do not compare them. */
     struct step_stream *last = writer->streams.last;
     const struct step_plan_record *planned = &writer->plan->records[record];
     if (last != NULL && last->number == number && planned->flat && !planned->checked &&
@@ -187,7 +197,12 @@ uint32_t step_writer_run_column(const struct step_writer *writer, uint32_t recor
 
 /* A run is the fast way for records without checks: the caller writes values where they will be
  * encoded.  A stream that has nested records cannot have runs until its block is written; `most` is
- * 0 then, and the caller puts records one by one. */
+ * 0 then, and the caller puts records one by one.
+ *
+ * Columns are stored in pages, so each has room for another number of values.  `most` shrinks with
+ * each column that is asked, and in the end is what all of them have; room that was asked for in
+ * vain stays for the next run.  `left` is never 0: a full block is written as soon as it is full.
+ */
 enum step_status step_writer_begin_run(struct step_writer *writer, uint64_t number,
                                        const struct step_run_layout *layout, size_t wanted,
                                        struct step_run *run)
@@ -252,6 +267,8 @@ uint64_t step_writer_written_count(const struct step_writer *writer, uint64_t nu
     return stream != NULL ? stream->written_count : 0;
 }
 
+/* Numbers of records go on where an earlier file ended.  Once records wait, some callers may
+ * already know their numbers (step_writer_put_count()), and it is too late. */
 enum step_status step_writer_resume_stream(struct step_writer *writer, uint64_t number,
                                            uint64_t count)
 {

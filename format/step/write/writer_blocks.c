@@ -77,7 +77,9 @@ static bool writer_blocks_note(struct step_buffer *out, const struct step_plan_c
            step_buffer_append_varint(out, range.max - range.min);
 }
 
-/* The number of columns comes before them, so the columns are passed twice. */
+/* The number of columns comes before them, so the columns are passed twice.  It is called before
+ * the block is written, when the writer's offset still is that of the block: with the offset a
+ * reader finds the block that the ranges are of. */
 static enum step_status note_ranges(struct step_writer *writer)
 {
     const struct step_columns *columns = writer->columns;
@@ -122,6 +124,9 @@ static enum step_status (*const layouts[])(struct step_block_writer *, const str
     [STEP_WRITE_COLUMNS] = step_block_write_columns,
 };
 
+/* The order is: encode, verify, note, write.  A block that does not decode to its records is never
+ * written, and a block that is listed in the index is written next.  If that fails the writer has
+ * failed, and gives the file no index. */
 static enum step_status write_rows(struct step_writer *writer, enum step_block_kind kind,
                                    uint64_t stream, uint64_t first_record,
                                    struct step_pending *rows)
@@ -198,6 +203,9 @@ enum step_status step_writer_flush_rows(struct step_writer *writer, struct step_
     return status;
 }
 
+/* The largest is written, because its block compresses best and frees most.  Its storage is freed
+ * and not kept: the sum must fall below the limit, or each of the next records would write another
+ * small block. */
 enum step_status step_writer_flush_largest(struct step_writer *writer)
 {
     struct step_stream *largest = NULL;

@@ -36,6 +36,11 @@ static enum step_status refuse_entry(struct step_writer *writer, uint32_t record
     return step_writer_refuse(writer, &error);
 }
 
+/* What an entry costs a reader is known only when it is stored, as strings and nested records have
+ * no fixed size.  So the entry is appended first, and taken back if the sum passes the limit.  With
+ * it goes what the check has learnt from it: the first value of a `constant` field must be one that
+ * is in the file.  Ids are given at once, although the block comes later; they stay right because
+ * entries are written in the order in which they were defined, without gaps. */
 enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
                                     const uint64_t *slots, uint64_t *id)
 {

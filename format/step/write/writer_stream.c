@@ -34,6 +34,8 @@ struct step_stream *step_stream_get(struct step_stream_table *table, uint64_t nu
 {
     struct step_stream *stream = step_stream_find(table, number);
     if (stream == NULL) {
+        /* Room in both first: then nothing can fail after the stream has been made, and the index
+         * never has a place without a stream. */
         if (table->count >= UINT32_MAX - 1 || !step_index_reserve(&table->index) ||
             !STEP_MAKE_ROOM(table->streams, table->capacity, table->count + 1))
             return NULL;

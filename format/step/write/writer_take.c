@@ -42,6 +42,10 @@ enum step_status step_writer_refuse_record(struct step_writer *writer, uint32_t 
     return step_writer_refuse(writer, &error);
 }
 
+/* The check is before the record is stored, because a refused record must change nothing.  The
+ * paper has an error for a `constant` that varies (B.1), and a fixed size is a promise likewise:
+ * readers rely on the definition, whatever the layout could store.  If storing fails after the
+ * check has passed, the check forgets what it learnt from this record. */
 enum step_status step_writer_append(struct step_writer *writer, struct step_pending *rows,
                                     uint32_t record, const uint64_t *slots)
 {

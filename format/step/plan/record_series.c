@@ -61,6 +61,12 @@ static bool is_aligned(const struct step_sequence *sequence, uint32_t column, ui
     return *other != STEP_NO_INDEX;
 }
 
+/* A block with one type may have no array of types. */
+static size_t type_of(const struct step_sequence *sequence, size_t i)
+{
+    return sequence->type_count > 1 ? sequence->types[i] : 0;
+}
+
 /* Takes the values of the records that have both columns.  A position moves for each record with
  * the field, whether or not it has a value in `column`: columns have no marks between records, so a
  * value is found only by counting those before it.  There is a position for each column of the
@@ -71,7 +77,7 @@ static void record_series_collect(const struct step_sequence *sequence, uint32_t
     const struct step_plan *plan = sequence->plan;
     size_t n = 0;
     for (size_t i = 0; i < sequence->record_count; i++) {
-        uint32_t record = sequence->records[sequence->types[i]];
+        uint32_t record = sequence->records[type_of(sequence, i)];
         uint32_t other = step_field_column(plan, record, field);
         if (other == STEP_NO_INDEX)
             continue;
@@ -122,11 +128,6 @@ static uint8_t *types_with(const struct step_sequence *sequence, uint32_t column
 }
 
 enum { BITS = 64 }; /* bits in a word */
-
-static size_t type_of(const struct step_sequence *sequence, size_t i)
-{
-    return sequence->type_count > 1 ? sequence->types[i] : 0;
-}
 
 /* Processes record by record.  Returns how many bits were written.  Words are complete before they
  * are stored. */

@@ -215,6 +215,8 @@ static const char *get_node(struct step_row_reading *reading, const struct step_
     const char *fault = NULL;
     if (node->kind == STEP_NODE_NUMBERED)
         return get_numbered(reading, node);
+    if (node->kind == STEP_NODE_INNER)
+        return step_budget_take(&reading->budget, sizeof value) ? NULL : too_large;
     if (step_node_has_column(node))
         fault = get_column(reading, node, &value);
     if (fault != NULL || node->child_count == 0 || !step_node_has_values(plan, node))

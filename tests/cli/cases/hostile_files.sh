@@ -18,3 +18,12 @@ done
 deep="$data/hostile/deep300k.step"
 steptrace sql $deep ${limit:+--memory=128m} "select max(length(stack)) longest from (select stack from sites limit 8000)"
 steptrace sql $deep ${limit:+--memory=128m} "select max(depth) deepest from sites"
+# A column that only types outside of the block have, measured from by another; an array of 2^60 elements that have no values of
+# their own.
+for name in linked_one_type inner2pow60; do
+    for verb in check dump stats; do
+        steptrace $verb "$data/hostile/$name.step" $limit >out 2>err
+        echo "$name, $verb: $?"
+    done
+    steptrace dump "$data/hostile/$name.step" 2>&1 >out | sed 's|.*/||'
+done

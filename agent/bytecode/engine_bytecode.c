@@ -193,6 +193,7 @@ static void notify_classes(bool on)
  * the last trace said of classes without probes is true of the next one, too, and is repeated. */
 
 static struct options *kept; /* NULL: no probes are kept, nor will be */
+static bool have_probes;     /* the classes have those of this session from an earlier one */
 
 /* A dying JVM keeps its classes as they are. */
 static void remove_probes(JNIEnv *jni, bool gentle)
@@ -368,7 +369,8 @@ static bool prepare_hook(JNIEnv *jni, struct session *session)
 {
     if (!java_probes_link(jni, &session->options))
         return false;
-    if (kept != NULL) {
+    have_probes = kept != NULL;
+    if (have_probes) {
         take_over(jni, session);
         return true;
     }
@@ -388,7 +390,6 @@ static bool prepare_hook(JNIEnv *jni, struct session *session)
 
 static struct retransformed add_probes(JNIEnv *jni, bool gentle)
 {
-    bool have_probes = class_hook_is_on();
     class_hook_on();
     notify_classes(true);
     if (have_probes)

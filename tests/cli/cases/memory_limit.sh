@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# needs: all commands, zstd
 # What stands for much more than its size: a limit, a message, exit code 1, since the trace may be whole; 0 is no limit.
 grep -q __asan_report_ "$STEPTRACE" && exit 77 # its own tables do not fit into a limit
 {

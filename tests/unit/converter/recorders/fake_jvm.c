@@ -98,7 +98,7 @@ static void be_jvm(const struct fake_jvm *jvm)
         sigaction(SIGQUIT, &(struct sigaction){.sa_handler = note_quit}, NULL);
     int library = open(scratch_path("jdk/lib/server/libjvm.so"), O_RDONLY);
     if (jvm->has_libjvm)
-        mmap(NULL, 4, PROT_READ, MAP_PRIVATE, library, 0);
+        (void) mmap(NULL, 4, PROT_READ, MAP_PRIVATE, library, 0);
     if ((ready = fopen(scratch_path("ready"), "w")) != NULL)
         fclose(ready);
     while (quits == 0)

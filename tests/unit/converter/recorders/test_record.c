@@ -158,10 +158,10 @@ static void test_malloc_environment(void)
     const char *directory = scratch_path("5%");
     CU_ASSERT_PTR_NOT_NULL_FATAL(getcwd(before, sizeof before));
     CU_ASSERT_FATAL(mkdir(directory, 0700) == 0 && chdir(directory) == 0);
-    CU_ASSERT_EQUAL(RECORD_MALLOC("--library", library, "-o", "m-%p.step", "--stack=4", "sh", "-c",
-                                  "echo \"$STEPTRACE_MALLOC\"; echo \"$LD_PRELOAD\"; test $$ = "
-                                  "\"$STEPTRACE_MALLOC_PROCESS\" && exit 6"),
-                    6);
+    static const char script[] = "echo \"$STEPTRACE_MALLOC\"; echo \"$LD_PRELOAD\"; "
+                                 "test $$ = \"$STEPTRACE_MALLOC_PROCESS\" && exit 6";
+    CU_ASSERT_EQUAL(
+        RECORD_MALLOC("--library", library, "-o", "m-%p.step", "--stack=4", "sh", "-c", script), 6);
     CU_ASSERT_EQUAL(chdir(before), 0);
     snprintf(wanted, sizeof wanted, "file=%s%%/m-%%p.step,stack=4\n%s\n", directory, library);
     CU_ASSERT_STRING_EQUAL(heard.out, wanted);

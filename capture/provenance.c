@@ -43,7 +43,6 @@ void provenance_command_line(struct step_writer *writer, uint64_t process, char 
     size_t length = provenance_read(text, text, size);
     while (length > 0 && text[length - 1] == '\0')
         length--;
-    text[length] = '\0';
     length = secrets_mask(text, length, '\0');
     for (size_t i = 0; i < length; i++)
         if (text[i] == '\0')

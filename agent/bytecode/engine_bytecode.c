@@ -213,13 +213,17 @@ static bool probes_serve(const struct options *options)
            options->start_at.count + options->stop_at.count == 0;
 }
 
-void engine_bytecode_settle(JNIEnv *jni, const struct session *session)
+static void restore_classes(JNIEnv *jni, bool gentle)
 {
-    if (kept == NULL || probes_serve(&session->options))
-        return;
-    remove_probes(jni, false);
+    remove_probes(jni, gentle);
     notify_classes(false);
     class_hook_forget();
+}
+
+void engine_bytecode_settle(JNIEnv *jni, const struct session *session)
+{
+    if (kept != NULL && !probes_serve(&session->options))
+        restore_classes(jni, false);
 }
 
 static bool have_same(const struct options *left, const struct glob_list *of_left,
@@ -485,13 +489,10 @@ static void restore(JNIEnv *jni, struct session *session)
 {
     if (!needs_probes(session))
         return;
-    if (stay(session)) {
+    if (stay(session))
         rest();
-        return;
-    }
-    remove_probes(jni, session->gentle);
-    notify_classes(false);
-    class_hook_forget();
+    else
+        restore_classes(jni, session->gentle);
 }
 
 static void bytecode_enable(struct session *session, bool on)

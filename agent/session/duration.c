@@ -75,8 +75,10 @@ static uint64_t set(uint64_t due_ns, bool is_new)
     return number;
 }
 
-bool duration_prepare(void)
+bool duration_prepare(uint64_t duration_ns)
 {
+    if (duration_ns == 0)
+        return true;
     JNIEnv *jni = jvm_jni();
     struct timer *timer = calloc(1, sizeof *timer);
     if (timer != NULL)
@@ -89,12 +91,15 @@ bool duration_prepare(void)
     return false;
 }
 
-void duration_begin(uint64_t duration_ns)
-{
-    set(clock_monotonic_ns() + duration_ns, false);
-}
-
 void duration_forget(void)
 {
     set(0, true);
+}
+
+void duration_settle(uint64_t duration_ns, bool has_begun)
+{
+    if (duration_ns != 0 && has_begun)
+        set(clock_monotonic_ns() + duration_ns, false);
+    else
+        duration_forget();
 }

@@ -64,15 +64,12 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     hash_state_find(jni);
     hash_state_enter();
     bool taken = control_take(PATIENCE_NS);
-    bool is_timed = tracer.options.duration_ns != 0;
+    const uint64_t duration_ns = tracer.options.duration_ns;
     if (!taken)
         log_message("another trace is being started: no second one is begun");
     else
-        begun = (!is_timed || duration_prepare()) && begin_first(jni);
-    if (is_timed && begun)
-        duration_begin(tracer.options.duration_ns);
-    else if (is_timed)
-        duration_forget();
+        begun = duration_prepare(duration_ns) && begin_first(jni);
+    duration_settle(duration_ns, begun);
     if (taken)
         control_give_back();
     hash_state_leave();
@@ -186,13 +183,10 @@ static jint entry_points_begin(struct options *options)
     }
     rotation_end();    /* of a ring that waits for its next file */
     duration_forget(); /* of a trace that ended before it was due */
-    if (options->duration_ns != 0 && !duration_prepare())
+    if (!duration_prepare(options->duration_ns))
         return JNI_ERR;
     jint code = attach_start(options);
-    if (options->duration_ns != 0 && code == JNI_OK)
-        duration_begin(options->duration_ns);
-    else
-        duration_forget();
+    duration_settle(options->duration_ns, code == JNI_OK);
     if (code == JNI_OK)
         rotation_begin(options);
     return code;

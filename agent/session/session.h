@@ -119,11 +119,12 @@ bool stop_call_leave(void);
 
 /* At load: sets the function that ends the trace. */
 void duration_initialize(void (*end)(void));
-/* Before such a trace begins: starts the thread that will end it. Java threads only. */
-bool duration_prepare(void);
-/* When it has begun. */
-void duration_begin(uint64_t duration_ns);
-/* When it has ended, or has not begun: nothing is to be ended any more. */
+/* Before a trace begins: starts the thread that will end it, if it lasts so long (0: it has no such
+ * end). Java threads only. */
+bool duration_prepare(uint64_t duration_ns);
+/* When it has begun, or could not. */
+void duration_settle(uint64_t duration_ns, bool has_begun);
+/* When it has ended: nothing is to be ended any more. */
 void duration_forget(void);
 
 /* rotate=: a trace is followed by the next one, in a file of its own; keep= of them stay. */

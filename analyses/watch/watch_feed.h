@@ -156,13 +156,11 @@ void watch_model_finish(struct watch_model *model);
 
 static inline uint64_t watch_live_bytes(const struct watch_sums *sums)
 {
-    uint64_t all = sums->existing_bytes + sums->bytes;
-    return all > sums->freed_bytes ? all - sums->freed_bytes : 0;
+    return still_live(sums->existing_bytes, sums->bytes, sums->freed_bytes);
 }
 static inline uint64_t watch_live_objects(const struct watch_sums *sums)
 {
-    uint64_t all = sums->existing_objects + sums->objects;
-    return all > sums->freed_objects ? all - sums->freed_objects : 0;
+    return still_live(sums->existing_objects, sums->objects, sums->freed_objects);
 }
 
 /*

@@ -21,6 +21,13 @@ struct live_object {
     uint32_t class_id;
 };
 
+/* What lives of objects or bytes: of a part of a trace, more may be freed than is known. */
+static inline uint64_t still_live(uint64_t existing, uint64_t allocated, uint64_t freed)
+{
+    uint64_t all = existing + allocated;
+    return all > freed ? all - freed : 0;
+}
+
 struct object_page;
 
 /* Zero-initialise for an empty table. */

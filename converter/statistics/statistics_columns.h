@@ -30,14 +30,12 @@ const struct report_column *statistics_columns(enum measure_axis axis, size_t *c
 
 static inline uint64_t live_objects_of(const struct object_totals *totals)
 {
-    uint64_t all = totals->existing_objects + totals->allocated_objects;
-    return all > totals->freed_objects ? all - totals->freed_objects : 0;
+    return still_live(totals->existing_objects, totals->allocated_objects, totals->freed_objects);
 }
 
 static inline uint64_t live_bytes_of(const struct object_totals *totals)
 {
-    uint64_t all = totals->existing_bytes + totals->allocated_bytes;
-    return all > totals->freed_bytes ? all - totals->freed_bytes : 0;
+    return still_live(totals->existing_bytes, totals->allocated_bytes, totals->freed_bytes);
 }
 
 #endif

@@ -174,8 +174,8 @@ static bool append_numbers(struct step_buffer *out, uint64_t id, const uint64_t 
 
 /* Later transforms carry their name as a parameter, eight characters in one number, the first in
  * the lowest byte.  A reader that does not know the number can then say what it lacks, and two
- * developments that gave one number to two transforms are told apart instead of decoding nonsense
- * (is_valid()). */
+ * developments in which one number stands for two transforms are refused instead of decoded to
+ * nonsense (is_valid()). */
 static uint64_t pack_name(const char *name)
 {
     uint64_t packed = 0;

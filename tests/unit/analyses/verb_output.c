@@ -9,39 +9,14 @@
 #include <unistd.h>
 
 #include "format/json/json_input.h"
+#include "tests/unit/scratch.h"
 
 #define ARGUMENTS 32
 #define PATH_BYTES ((size_t) 512)
-#define TEXT_BYTES ((size_t) 1 << 20)
 
 /* ---- what is printed ---- */
 
-struct caught {
-    int number; /* of the descriptor */
-    int usual;  /* a copy of it */
-    FILE *instead;
-};
-
-static char printed[TEXT_BYTES], reported[TEXT_BYTES];
-
-static struct caught catch_begin(int number)
-{
-    struct caught caught = {number, dup(number), tmpfile()};
-    CU_ASSERT_FATAL(caught.usual >= 0 && caught.instead != NULL);
-    fflush(NULL);
-    CU_ASSERT_FATAL(dup2(fileno(caught.instead), number) >= 0);
-    return caught;
-}
-
-static void catch_end(const struct caught *caught, char text[TEXT_BYTES])
-{
-    fflush(NULL);
-    CU_ASSERT_FATAL(dup2(caught->usual, caught->number) >= 0);
-    close(caught->usual);
-    rewind(caught->instead);
-    text[fread(text, 1, TEXT_BYTES - 1, caught->instead)] = '\0';
-    fclose(caught->instead);
-}
+static struct scratch_heard last = {"", ""};
 
 enum step_status run_verb(enum step_status (*verb)(int argc, char **argv), ...)
 {
@@ -53,39 +28,37 @@ enum step_status run_verb(enum step_status (*verb)(int argc, char **argv), ...)
         count++;
     va_end(arguments);
     words[count] = NULL;
-    struct caught out = catch_begin(STDOUT_FILENO), err = catch_begin(STDERR_FILENO);
+    scratch_listen();
     enum step_status status = verb(count, words);
-    catch_end(&err, reported);
-    catch_end(&out, printed);
+    last = scratch_hear();
     return status;
 }
 
 void run_printing(void (*print)(const void *user), const void *user)
 {
-    struct caught out = catch_begin(STDOUT_FILENO), err = catch_begin(STDERR_FILENO);
+    scratch_listen();
     print(user);
-    catch_end(&err, reported);
-    catch_end(&out, printed);
+    last = scratch_hear();
 }
 
 const char *run_out(void)
 {
-    return printed;
+    return last.out;
 }
 
 const char *run_err(void)
 {
-    return reported;
+    return last.err;
 }
 
 bool run_printed(const char *text)
 {
-    return strstr(printed, text) != NULL;
+    return strstr(last.out, text) != NULL;
 }
 
 bool run_reported(const char *text)
 {
-    return strstr(reported, text) != NULL;
+    return strstr(last.err, text) != NULL;
 }
 
 /* ---- JSON: a list of paths with their values ---- */
@@ -193,7 +166,7 @@ bool json_parse(const char *text)
 
 bool run_json(void)
 {
-    return json_parse(printed);
+    return json_parse(last.out);
 }
 
 const char *json_at(const char *path)

@@ -177,7 +177,7 @@ static void test_end(void)
     shared_map_close(&recording);
 }
 
-/* The program is killed: what it has stored is in the trace all the same. */
+/* The program is killed: its records up to then are in the trace all the same. */
 static void test_killed(void)
 {
     pid_t program = fork();

@@ -48,11 +48,11 @@ final class Reviewer {
 
     /** GitHub's paths begin at the repository; a build of many modules runs the tests of each in its directory. */
     private static Path ofRepository(Path path) {
-        String workspace = System.getenv("GITHUB_WORKSPACE");
-        Path whole = path.toAbsolutePath().normalize();
-        if (workspace == null || workspace.isEmpty() || !whole.startsWith(Path.of(workspace).toAbsolutePath().normalize()))
+        String variable = System.getenv("GITHUB_WORKSPACE");
+        if (variable == null || variable.isEmpty())
             return path;
-        return Path.of(workspace).toAbsolutePath().normalize().relativize(whole);
+        Path workspace = Path.of(variable).toAbsolutePath().normalize(), whole = path.toAbsolutePath().normalize();
+        return whole.startsWith(workspace) ? workspace.relativize(whole) : path;
     }
 
     private static String message(String text) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* engine=sampled awaits the deaths of live= objects at most: who is given up, what the trace is
- * told of the threshold, and that each weak reference is deleted once.  A JVM of a few functions
- * holds the references; objects are numbers. */
+ * informed of the threshold, and that each weak reference is deleted once.  A JVM of a few
+ * functions holds the references; objects are numbers. */
 #include <CUnit/Basic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,7 +165,7 @@ static uint64_t references(void)
 
 /* ---- the tests ---- */
 
-/* As many as there is room for are awaited, each of them is told by its death. */
+/* As many are awaited as there is room for, and the death of each is recorded. */
 static void test_few(void)
 {
     begin_lives();

@@ -286,13 +286,13 @@ static void note_end(void)
 static void test_duration(void)
 {
     duration_initialize(note_end);
-    CU_ASSERT_TRUE(duration_prepare());
-    duration_begin(1000000);
+    CU_ASSERT_TRUE(duration_prepare(1000000));
+    duration_settle(1000000, true);
     fake_java_threads();
     CU_ASSERT_EQUAL(ended, 1);
-    CU_ASSERT_TRUE(duration_prepare()); /* of a trace that does not begin */
-    CU_ASSERT_TRUE(duration_prepare());
-    duration_begin(UINT64_C(3600) * SECOND_NS);
+    CU_ASSERT_TRUE(duration_prepare(1000000)); /* of a trace that does not begin */
+    CU_ASSERT_TRUE(duration_prepare(UINT64_C(3600) * SECOND_NS));
+    duration_settle(UINT64_C(3600) * SECOND_NS, true);
     duration_forget();
     fake_java_threads();
     CU_ASSERT_EQUAL(ended, 1);

@@ -26,7 +26,7 @@ VERB(mcp);
 
 /* ---- the command ---- */
 
-/* By its name, as the server starts it: says what it was given, and what it has. */
+/* The command that the server starts is this program again, which acts by the command's name. */
 static void be_command(void)
 {
     char words[2048] = "", first = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A process that looks like a JVM to `attach`: it has a library libjvm.so mapped, begins its attach
- * listener at SIGQUIT, and answers as it is told. */
+ * listener at SIGQUIT, and gives the answer that the test has chosen. */
 #include "tests/unit/converter/recorders/fake_jvm.h"
 
 #include <CUnit/Basic.h>

@@ -8,7 +8,7 @@
 #include "tests/unit/run_suite.h"
 #include "tests/unit/scratch.h"
 
-/* A file of ELF: header, a program header, two sections (symbols and names), what they have. */
+/* An ELF file: header, a program header, two sections (symbols and names), their contents. */
 struct small_elf {
     Elf64_Ehdr header;
     Elf64_Phdr loader;

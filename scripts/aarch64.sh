@@ -15,7 +15,7 @@ native=build-gcc
 deps_install build test aarch64
 [ -e "$sysroot/usr/lib/jvm" ] ||
     scripts/sysroot.sh arm64 "$sysroot" libc6-dev zlib1g-dev libzstd-dev liblzma-dev libminizip-dev \
-        libsqlite3-dev libncurses-dev libdw-dev libxxhash-dev libcunit1-dev openjdk-17-jdk-headless
+        libsqlite3-dev libncurses-dev libdw-dev libxxhash-dev systemtap-sdt-dev libcunit1-dev openjdk-17-jdk-headless
 for preset in gcc aarch64; do
     mkdir -p "build-$preset"
     { cmake --preset "$preset" && cmake --build "build-$preset" -j "$(nproc)"; } >"build-$preset/build.log" 2>&1 ||

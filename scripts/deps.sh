@@ -5,7 +5,7 @@
 # deps_install.  docs/dependencies.md gives the purpose of each package.
 
 deps_build=(cmake ninja-build gcc libc6-dev bison flex pkg-config zlib1g-dev libzstd-dev liblzma-dev
-    libminizip-dev libdw-dev libxxhash-dev libsqlite3-dev libncurses-dev junit5 python3 openjdk-17-jdk-headless)
+    libminizip-dev libdw-dev libxxhash-dev libsqlite3-dev libncurses-dev systemtap-sdt-dev junit5 python3 openjdk-17-jdk-headless)
 deps_demo=(unzip)
 deps_test=(libcunit1-dev clang libclang-rt-14-dev clang-format clang-tidy codespell unzip zip zstd
     jattach mandoc protobuf-compiler

@@ -8,6 +8,7 @@
 #include "agent/events/draw_repeats.h"
 #include "agent/events/engine.h"
 #include "agent/events/events.h"
+#include "agent/events/memory_probes.h"
 #include "agent/events/sampled_lives.h"
 #include "agent/records/classes.h"
 #include "agent/records/put_record.h"
@@ -238,7 +239,11 @@ static void sampled_object(struct session *session, struct os_thread *os, JNIEnv
     const struct java_thread *java = thread_current(session, os, thread);
     sample.stack = stack_of_allocation(session, os, jni, NULL, 0);
     uint64_t id = sampled_record(session, stream, java != NULL ? java->id : 0, object, &sample);
-    if (id != 0 && (session->options.events & TRACED_FREE) != 0)
+    if (id == 0)
+        return;
+    memory_probes_alloc((uint64_t) tag_of_object(session, id), sample.size_bytes,
+                        sample.drawn_bytes);
+    if ((session->options.events & TRACED_FREE) != 0)
         sampled_lives_add(session, jni, object, id);
 }
 

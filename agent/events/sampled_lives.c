@@ -10,6 +10,7 @@
 #include "agent/base/jvm_classes.h"
 #include "agent/base/memory.h"
 #include "agent/events/events.h"
+#include "agent/events/memory_probes.h"
 #include "agent/records/classes.h"
 #include "format/core/hash.h"
 
@@ -27,6 +28,7 @@ struct awaited {
 
 static struct {
     uint64_t session;        /* 0: none is awaited */
+    uint64_t ring;           /* the number of its ring, or of the last one */
     struct awaited *objects; /* a heap: the largest lot is first */
     uint32_t *places;        /* 1 + index in objects, by hash of the id; linear probing */
     jweak *dead;             /* references to dead objects */
@@ -86,6 +88,7 @@ static bool lives_begin(const struct session *session)
     lives.limit = limit;
     lives.threshold = LOTS;
     lives.random = clock_raw() | 1;
+    lives.ring = session->ring_number;
     lives.session = made ? session->number : 0;
     return made;
 }
@@ -188,6 +191,12 @@ static uint64_t draw_lot(void)
     return (lives.random * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - LOT_BITS) | 1;
 }
 
+/* Tells listeners of the probes: of a death, and of an object that nobody would hear of again. */
+static void probe_end(uint64_t id)
+{
+    memory_probes_free((uint64_t) tag_in_ring(lives.ring, id));
+}
+
 /* ---- references and tags ---- */
 
 /* Removes the object's tag, if it lives. Class mirrors and loaders keep theirs: they have numbers,
@@ -270,6 +279,8 @@ void sampled_lives_add(struct session *session, JNIEnv *jni, jobject object, uin
     added.lot = draw_lot();
     struct awaited given_up = is_awaited ? lives_choose(session, added) : added;
     size_t count = take_dead(dead, DEAD_PER_SAMPLE);
+    if (given_up.id != 0)
+        memory_probes_free((uint64_t) tag_in_ring(session->ring_number, given_up.id));
     event_frees_leave();
     if (given_up.id != 0)
         lives_let_go(jni, given_up.weak);
@@ -285,6 +296,7 @@ static bool lives_take(uint64_t id)
     if (index_plus_one == 0)
         return false;
     struct awaited taken = take_at(index_plus_one - 1);
+    probe_end(id);
     if (taken.weak != NULL)
         lives.dead[lives.dead_count++] = taken.weak;
     return true;
@@ -312,8 +324,10 @@ static size_t take_some(struct awaited *out)
     size_t count = take_dead(dead, BATCH);
     for (size_t i = 0; i < count; i++)
         out[i] = (struct awaited){.weak = dead[i]};
-    while (count < BATCH && lives.count > 0)
+    while (count < BATCH && lives.count > 0) {
         out[count++] = lives.objects[--lives.count];
+        probe_end(lives.objects[lives.count].id);
+    }
     return count;
 }
 

@@ -52,8 +52,9 @@ uint64_t class_number_of_tag(const struct session *session, jlong tag);
  * (JDK 20 and later; before that they are ordinary objects of java.lang.Object and int[]). */
 bool class_is_filler(jlong tag);
 
-/* Returns the tag of an object that gets its id in this session. */
+/* Returns the tag of an object that gets its id in this session, or in this ring of files. */
 jlong tag_of_object(const struct session *session, uint64_t object);
+jlong tag_in_ring(uint64_t ring_number, uint64_t object);
 /* Returns the object id in a tag, 0 if it has none in this session, or with rotate= in one before
  * it. */
 uint64_t object_of_tag(const struct session *session, jlong tag);

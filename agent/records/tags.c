@@ -7,9 +7,14 @@
 #include "agent/base/patience.h"
 #include "agent/records/named_table.h"
 
+jlong tag_in_ring(uint64_t ring_number, uint64_t object)
+{
+    return (jlong) ((ring_number % TAG_SESSIONS) << TAG_ID_BITS | object);
+}
+
 jlong tag_of_object(const struct session *session, uint64_t object)
 {
-    return (jlong) ((session->ring_number % TAG_SESSIONS) << TAG_ID_BITS | object);
+    return tag_in_ring(session->ring_number, object);
 }
 
 /* Returns the id in a plain tag, or in a named object's. */

@@ -14,6 +14,7 @@
 #include "agent/base/tracer.h"
 #include "agent/bytecode/engine_bytecode.h"
 #include "agent/events/events.h"
+#include "agent/events/memory_probes.h"
 #include "agent/hotspot/headers.h"
 #include "agent/records/layouts.h"
 #include "capture/log.h"
@@ -95,6 +96,7 @@ static void put_sampled(struct session *session)
     provenance_number(session->drain.writer, "sample", options->sample_bytes);
     if (options->rate != 0)
         provenance_number(session->drain.writer, "rate", options->rate);
+    session_put_property(session, "memory-probes", memory_probes_describe());
     if ((options->events & TRACED_FREE) != 0)
         provenance_number(session->drain.writer, "live", options->live);
 }

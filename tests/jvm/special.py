@@ -36,6 +36,7 @@ import other_agent
 import other_layout_cases
 import pause_cases
 import phase_cases
+import probe_cases
 import reference_cases
 import ring_cases
 import running_cases
@@ -481,6 +482,7 @@ TABLE.update(stopped_cases.TABLE)
 TABLE.update(pause_cases.TABLE)
 TABLE.update(checked_cases.TABLE)
 TABLE.update(phase_cases.TABLE)
+TABLE.update(probe_cases.TABLE)
 TABLE.update(sampled_cases.TABLE)
 TABLE.update(sampled_sets.TABLE)
 TABLE.update(sampled_windows.TABLE)

@@ -11,9 +11,12 @@
 bool compare_has(const struct compare_report *report, const struct metric *metric)
 {
     for (size_t run = 0;
-         measures_have(report->measures, metric) && run < report->measures->run_count; run++)
-        if (metric_value(metric, measures_sums(report->measures, AXIS_PROGRAM, 1, run)) != 0)
+         measures_have(report->measures, metric) && run < report->measures->run_count; run++) {
+        const struct amount amount =
+            metric_amount(metric, measures_sums(report->measures, AXIS_PROGRAM, 1, run));
+        if (amount.state == AMOUNT_KNOWN && amount.range.value != 0)
             return true;
+    }
     return false;
 }
 
@@ -50,10 +53,18 @@ static void put_bound(struct json_output *json, const char *name, double bound)
         json_real(json, name, bound);
 }
 
+static void put_value(struct json_output *json, const char *name, const struct amount *amount)
+{
+    if (amount->state == AMOUNT_KNOWN)
+        json_real(json, name, amount->range.value);
+    else
+        json_null(json, name);
+}
+
 static void put_side(struct json_output *json, const struct measured *measured, const char *least,
                      const char *most)
 {
-    if (measured->runs <= 1 && !measured->amount.is_estimate)
+    if (!measured_is_known(measured) || (measured->runs <= 1 && !measured->amount.is_estimate))
         return;
     json_real(json, least, measured->amount.range.low);
     put_bound(json, most, measured->amount.range.high);
@@ -63,9 +74,9 @@ static void compare_data_put_value(struct json_output *json, const struct metric
                                    const struct measured_pair *pair)
 {
     json_begin_object(json, metric->name);
-    json_real(json, "before", measured_value(&pair->before));
-    json_real(json, "after", measured_value(&pair->after));
-    json_real(json, "change", measured_pair_change(pair));
+    put_value(json, "before", &pair->before.amount);
+    put_value(json, "after", &pair->after.amount);
+    put_value(json, "change", &pair->change);
     if (pair->change.is_estimate) {
         put_bound(json, "change_low", pair->change.range.low);
         put_bound(json, "change_high", pair->change.range.high);
@@ -147,6 +158,16 @@ bool compare_print_json(const struct compare_report *report)
 
 /* ---- CSV ---- */
 
+static void csv_sides(const struct measured_pair *pair)
+{
+    const struct measured *const sides[] = {&pair->before, &pair->after};
+    for (size_t i = 0; i < SIDE_COUNT; i++)
+        if (measured_is_known(sides[i]))
+            printf(",%.15g", measured_value(sides[i]));
+        else
+            putchar(',');
+}
+
 static bool csv_table(const struct compare_report *report, enum measure_axis axis)
 {
     struct change_ranking ranking;
@@ -161,7 +182,7 @@ static bool csv_table(const struct compare_report *report, enum measure_axis axi
             const struct measured_pair pair =
                 measures_pair(report->measures, axis, ranking.rows[i].row, metric);
             if (metric->group == METRICS_OF_TRACES)
-                printf(",%.15g,%.15g", measured_value(&pair.before), measured_value(&pair.after));
+                csv_sides(&pair);
         }
         printf("\n");
     }

@@ -14,8 +14,9 @@ static void print_pair(const struct measured_pair *pair)
 {
     double before = measured_value(&pair->before), change = measured_pair_change(pair);
     measured_pair_print(pair, stdout);
-    if (before > 0)
-        printf("%+8.1f", 100 * change / before);
+    const struct amount percent = amount_real_change(100 * change / before, AMOUNT_PERCENT);
+    if (before > 0 && measured_pair_is_known(pair))
+        printf("%8s", amount_scaled(&percent).text);
     else
         printf("%8s", change > 0 ? "new" : "");
 }
@@ -51,7 +52,7 @@ static void print_runs(const struct compare_report *report, enum measure_side si
 
 static void print_spread(const struct measured *measured)
 {
-    if (measured->runs > 1)
+    if (measured->runs > 1 && measured_is_known(measured))
         printf("  %s to %s",
                amount_scaled_value(&measured->amount, measured->amount.range.low).text,
                amount_scaled_value(&measured->amount, measured->amount.range.high).text);

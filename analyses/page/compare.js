@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Builds the page of a comparison. */
 const before = data.runs.filter((run) => !run.is_after), after = data.runs.filter((run) => run.is_after);
-const signed = (show) => (value) => (value > 0 ? "+" : value < 0 ? "\u2212" : "") + show(Math.abs(value));
+const signed = (show) => (value) => value === null ? show(value) : (value > 0 ? "+" : value < 0 ? "\u2212" : "") + show(Math.abs(value));
 const METRICS = new Map(data.metrics.map(([key, title, unit]) => [key, {title, unit}]));
-const unitOf = (key) => UNITS[METRICS.get(key).unit];
+/* A mean of nothing is no value. */
+const orNone = (show) => (value) => value === null ? "\u2013" : show(value);
+const unitOf = (key) => orNone(UNITS[METRICS.get(key).unit]);
 const TITLES = {allocated: "Allocated", allocated_objects: "Objects allocated", freed: "Freed", freed_objects: "Objects freed",
   alive_at_peak: "Alive at the peak", alive_at_peak_objects: "Objects at the peak", alive_at_end: "Alive at the end",
   alive_at_end_objects: "Objects at the end", lifetime: "Mean lifetime", calls: "Calls", exceptions: "Exits by exception",
   own_time: "Own time", time: "With callees", collections: "Collections", duration: "Duration"};
 const titleOf = (key) => TITLES[key] || METRICS.get(key).title;
-const part = (value) => value.before > 0 ? signed((x) => three(x) + " %")(100 * value.change / value.before) : value.change > 0 ? "new" : "";
+const part = (value) => value.change === null ? "" : value.before > 0 ? signed((x) => three(x) + " %")(100 * value.change / value.before) : value.change > 0 ? "new" : "";
 const NOTHING = {before: 0, after: 0, change: 0};
 
 function names(runs) {

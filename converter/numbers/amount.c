@@ -152,6 +152,8 @@ const char *amount_unit_name(enum amount_unit unit)
 
 struct quantity amount_scaled_value(const struct amount *amount, double value)
 {
+    if (amount->state != AMOUNT_KNOWN)
+        return (struct quantity){"-"};
     if (!amount->is_change)
         return scaled(value, amount->unit);
     struct quantity size = scaled(fabs(value), amount->unit), out;

@@ -80,7 +80,8 @@ const char *amount_unit_name(enum amount_unit unit);
  * its unit ("1.50 KiB"). */
 struct quantity amount_digits(const struct amount *amount);
 struct quantity amount_scaled(const struct amount *amount);
-/* Returns another value with the amount's unit, and its sign if it is a change: "+1.00 KiB". */
+/* Returns another value with the amount's unit, and its sign if it is a change: "+1.00 KiB"; "-" if
+ * the amount itself is not there. */
 struct quantity amount_scaled_value(const struct amount *amount, double value);
 struct amount_range {
     char text[2 * sizeof(struct quantity) + 2];

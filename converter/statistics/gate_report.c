@@ -27,6 +27,7 @@ struct gate_verdict {
     const struct gate_rule *rule;
     bool fails;
     bool is_lost;   /* not judged: what it names, or the selection, matches nothing */
+    bool is_none;   /* not judged: what matches has no such value */
     bool is_noise;  /* would fail, but runs vary more, or the interval reaches across the limit */
     size_t matched; /* number of rows */
     uint32_t row;   /* of an `any` rule: the row that is farthest beyond the limit; 0: none */
@@ -110,6 +111,10 @@ static void judge_totals(const struct totals *totals, const struct measures *mea
     verdict->measured = measured_pair_of(
         measured_of_runs(measures, rule->metric, SIDE_BEFORE, sums_of_totals, totals),
         measured_of_runs(measures, rule->metric, SIDE_AFTER, sums_of_totals, totals));
+    verdict->is_none = rule->is_change ? !measured_pair_is_known(&verdict->measured)
+                                       : !measured_is_known(&verdict->measured.after);
+    if (verdict->is_none)
+        return;
     double before = measured_value(&verdict->measured.before);
     verdict->value = measured_value(&verdict->measured.after) - (rule->is_change ? before : 0);
     verdict->limit = rule->is_percent ? share_of(before, rule->limit, verdict->value) : rule->limit;
@@ -175,8 +180,11 @@ static void judge_any(const struct gate_rule *rule, const struct measures *measu
         judge_totals(&totals, measures, &of_row);
         matched++;
         failing += of_row.fails;
+        /* a row without a value is passed over, if any other has one */
+        if (of_row.is_none && verdict->row != 0)
+            continue;
         double beyond = of_row.fails ? fabs(of_row.value - of_row.limit) : -1;
-        if (beyond > farthest || (farthest < 0 && !verdict->is_noise))
+        if (beyond > farthest || (farthest < 0 && !verdict->is_noise) || verdict->is_none)
             *verdict = of_row;
         farthest = fmax(farthest, beyond);
     }
@@ -239,8 +247,9 @@ static void print_value(const struct gate_verdict *verdict, FILE *out)
     }
     double before = measured_value(&verdict->measured.before);
     fputs(value_text(verdict, verdict->value).text, out);
+    const struct amount percent = amount_real_change(100 * verdict->value / before, AMOUNT_PERCENT);
     if (before > 0)
-        fprintf(out, " (%+.1f %%)", 100 * verdict->value / before);
+        fprintf(out, " (%s %%)", amount_scaled(&percent).text);
     if (is_estimate(verdict))
         measured_pair_print_range(&verdict->measured, out);
     fputs(", from ", out);
@@ -308,6 +317,8 @@ static void gate_report_print_verdict(const struct gate_verdict *verdict, const 
                        : verdict->is_noise ? "within the variation between runs"
                        : verdict->is_lost && verdict->matched != 0
                            ? "not judged, a pattern of the selection matches nothing"
+                       : verdict->is_none && verdict->matched != 0
+                           ? "not judged, what is measured has no such value"
                        : verdict->is_lost      ? "not judged, no name matches"
                        : verdict->matched == 0 ? "no name matches"
                                                : NULL;
@@ -468,7 +479,7 @@ enum step_status gates_judge(const struct gates *gates, const char *verb,
         return report_no_memory();
     for (size_t i = 0; i < gates->count; i++) {
         gate_judge(&gates->rules[i], measures, &verdicts[i]);
-        verdicts[i].is_lost = is_lost(&verdicts[i], measures);
+        verdicts[i].is_lost = is_lost(&verdicts[i], measures) || verdicts[i].is_none;
         junit.failed += verdicts[i].fails;
         junit.lost += verdicts[i].is_lost;
         gate_report_print_verdict(&verdicts[i], verb, measures);

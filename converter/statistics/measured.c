@@ -39,11 +39,10 @@ static bool measured_is_exact(const struct metric *metric)
     return metric->value != NULL || metric->unit == AMOUNT_NS;
 }
 
-static struct estimate estimate_of_run(const struct metric *metric, const uint64_t *sums,
-                                       const struct sums_spread *spread,
+static struct estimate estimate_of_run(const struct metric *metric, double value,
+                                       const uint64_t *sums, const struct sums_spread *spread,
                                        const struct measure_run *run)
 {
-    double value = metric_value(metric, sums);
     if (run->sampling == NULL || spread->variances == NULL || measured_is_exact(metric))
         return estimate_exactly(value);
     if (value == 0 && metric->unit == AMOUNT_BYTES)
@@ -58,7 +57,7 @@ struct measured measured_of_runs(const struct measures *measures, const struct m
 {
     double values[MEASURE_RUNS_MOST];
     struct estimate range = {0, INFINITY, 0, 0};
-    size_t count = 0;
+    size_t count = 0, runs = 0;
     bool is_estimate = false, is_biased = false;
     for (size_t i = 0; i < measures->run_count && count < MEASURE_RUNS_MOST; i++) {
         const struct measure_run *run = &measures->runs[i];
@@ -66,7 +65,11 @@ struct measured measured_of_runs(const struct measures *measures, const struct m
         if (run->side != side)
             continue;
         const uint64_t *sums = sums_of(user, i, &spread);
-        struct estimate estimate = estimate_of_run(metric, sums, &spread, run);
+        runs++;
+        const struct amount amount = metric_amount(metric, sums);
+        if (amount.state != AMOUNT_KNOWN)
+            continue;
+        struct estimate estimate = estimate_of_run(metric, amount.range.value, sums, &spread, run);
         values[count++] = estimate.value;
         is_estimate |= run->sampling != NULL && !measured_is_exact(metric);
         is_biased |= measure_run_is_biased(run);
@@ -74,6 +77,8 @@ struct measured measured_of_runs(const struct measures *measures, const struct m
         range.high = fmax(range.high, estimate.high);
         range.scale = fmax(range.scale, estimate.scale);
     }
+    if (runs > 0 && count == 0)
+        return (struct measured){.amount = amount_none(metric->unit)};
     struct measured measured = measured_of(values, count, metric->unit);
     if (is_estimate) {
         range.value = measured_value(&measured);
@@ -96,7 +101,9 @@ struct measured_pair measured_pair_of(struct measured before, struct measured af
 {
     struct measured_pair pair = {.before = before, .after = after};
     enum amount_unit unit = after.amount.unit;
-    if (before.amount.is_estimate || after.amount.is_estimate) {
+    if (!measured_is_known(&before) || !measured_is_known(&after)) {
+        pair.change = amount_none(unit);
+    } else if (before.amount.is_estimate || after.amount.is_estimate) {
         pair.change = amount_estimated_change(
             estimate_difference(after.amount.range, before.amount.range), unit);
         pair.is_noise = amount_is_noise(&pair.change);

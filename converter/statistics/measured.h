@@ -10,7 +10,8 @@
 
 /* The amount is the median of the runs, and its range their minimum and maximum.  Of sampled runs
  * it is an estimate, whose range has the bounds of their 95 % intervals; without a sample there is
- * no upper bound. */
+ * no upper bound.  A run that has no such value (of a mean, where there is nothing) does not count;
+ * where none has, the amount is none. */
 struct measured {
     struct amount amount;
     size_t runs;
@@ -20,6 +21,11 @@ struct measured {
 static inline double measured_value(const struct measured *measured)
 {
     return measured->amount.range.value;
+}
+
+static inline bool measured_is_known(const struct measured *measured)
+{
+    return measured->amount.state == AMOUNT_KNOWN;
 }
 
 /* Summarises the values of `count` runs.  Sorts `values`. */
@@ -36,7 +42,8 @@ typedef const uint64_t *(*measured_sums)(const void *user, size_t run, struct su
 struct measured measured_of_runs(const struct measures *measures, const struct metric *metric,
                                  enum measure_side side, measured_sums sums_of, const void *user);
 
-/* A metric on both sides; a side without runs is 0.  The change is that of the medians. */
+/* A metric on both sides; a side without runs is 0.  The change is that of the medians; there is
+ * none if a side has no value. */
 struct measured_pair {
     struct measured before, after;
     struct amount change;
@@ -46,6 +53,10 @@ struct measured_pair measured_pair_of(struct measured before, struct measured af
 /* Returns that of a row. */
 struct measured_pair measures_pair(const struct measures *measures, enum measure_axis axis,
                                    uint32_t row, const struct metric *metric);
+static inline bool measured_pair_is_known(const struct measured_pair *pair)
+{
+    return pair->change.state == AMOUNT_KNOWN;
+}
 static inline double measured_pair_change(const struct measured_pair *pair)
 {
     return pair->change.range.value;

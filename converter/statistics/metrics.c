@@ -66,12 +66,11 @@ const struct metric *metric_by_name(const char *name, size_t length)
     return NULL;
 }
 
-double metric_value(const struct metric *metric, const uint64_t sums[SUM_COUNT])
+struct amount metric_amount(const struct metric *metric, const uint64_t sums[SUM_COUNT])
 {
     if (metric->value == NULL)
-        return (double) sums[metric->sum];
+        return amount_exact(sums[metric->sum], metric->unit);
     struct statistics_row row = {.statistics = NULL};
     memcpy(row.sums, sums, sizeof row.sums);
-    const struct amount amount = metric->value(&row);
-    return amount.state == AMOUNT_KNOWN ? amount.range.value : 0;
+    return metric->value(&row);
 }

@@ -82,8 +82,9 @@ struct metric_list {
 void metric_list_init(struct metric_list *list);
 /* Returns NULL if there is none. */
 const struct metric *metric_by_name(const char *name, size_t length);
-/* Computes a metric from the sums of a row, or of several rows added up.  Where a run has no clock,
- * nobody asks for times (measures_have()). */
-double metric_value(const struct metric *metric, const uint64_t sums[SUM_COUNT]);
+/* Computes a metric from the sums of a row, or of several rows added up.  There may be none: where
+ * nothing died, there is no mean life.  Where a run has no clock, nobody asks for times
+ * (measures_have()). */
+struct amount metric_amount(const struct metric *metric, const uint64_t sums[SUM_COUNT]);
 
 #endif

@@ -237,6 +237,18 @@ def gates(case):
     case.run("stats", "-q", f"--fail-if={axis} {metric} {sign} {limit}", case.trace, status=(0, 3) if is_lost else (status,))
 
 
+def compare_lives(case, found, other):
+    """Where nothing died there is no mean life, and no change of it."""
+    for row in [found["program"]] + found["classes"]:
+        if "lifetime" not in row:
+            continue
+        dead = [sum(o.died is not None and row.get("class", w.class_name(o.kind)) == w.class_name(o.kind) for o in w.objects)
+                for w in (case.world, other)]
+        lives = row["lifetime"]
+        case.same("lifetimes that are there", [lives[key] is not None for key in ("before", "after", "change")],
+                  [dead[0] > 0, dead[1] > 0, min(dead) > 0])
+
+
 @check
 def compare(case):
     other = World(case.seed + 1000003)
@@ -257,6 +269,7 @@ def compare(case):
             else:
                 case.same(f"{metric} of {name} is left out", 0 in both, True)
     case.same("duration", found["program"]["duration"]["after"], other.end * TICK)
+    compare_lives(case, found, other)
 
 
 @check

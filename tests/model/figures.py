@@ -135,6 +135,11 @@ def gates_times(case):
     if lives and case.chance.random() < 0.5 and sum(lives) % len(lives) == 0:
         metric, value = "lifetime", sum(lives) // len(lives)
     try_rule(case, ["stats"], "", metric, value, TICK)
+    kinds = {case.world.class_name(o.kind) for o in world.objects}
+    immortal = sorted(kinds - {world.class_name(o.kind) for o in world.objects if o.died is not None})
+    for name in immortal[:1]:  # no mean life: neither below nor above anything
+        for sign in "<>":
+            case.run("stats", "-q", f"--fail-if=class:{name} lifetime {sign} {value}ns", case.trace, status=(3,))
 
 
 def rows_of(case, query):

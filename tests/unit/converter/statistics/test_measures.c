@@ -94,6 +94,11 @@ static void test_pairs(void)
     struct measured_pair near = measured_pair_of(exactly(10), estimated(8, 20, 40));
     CU_ASSERT_TRUE(near.is_noise && near.change.is_estimate && measured_pair_change(&near) == 10);
     CU_ASSERT_FALSE(measured_pair_of(exactly(7), estimated(8, 20, 40)).is_noise);
+    struct measured none = {.amount = amount_none(AMOUNT_NS)};
+    struct measured_pair one_sided = measured_pair_of(none, exactly(7));
+    CU_ASSERT_FALSE(measured_pair_is_known(&one_sided) || one_sided.is_noise);
+    CU_ASSERT_STRING_EQUAL(amount_scaled(&one_sided.change).text, "-");
+    CU_ASSERT_STRING_EQUAL(amount_scaled_value(&none.amount, 5).text, "-");
 }
 
 /* Metrics have the order of their sums, and names of their own; one is made of two sums. */
@@ -109,10 +114,10 @@ static void test_metrics(void)
                             list.items[i]);
     }
     CU_ASSERT_PTR_NULL(metric_by_name("call", 4));
-    CU_ASSERT_EQUAL(metric_value(metric_by_name("calls", 5), sums), 9);
-    CU_ASSERT_EQUAL(metric_value(metric_by_name("lifetime", 8), sums), 15000);
+    CU_ASSERT_EQUAL(metric_amount(metric_by_name("calls", 5), sums).range.value, 9);
+    CU_ASSERT_EQUAL(metric_amount(metric_by_name("lifetime", 8), sums).range.value, 15000);
     sums[SUM_FREED_OBJECTS] = 0;
-    CU_ASSERT_EQUAL(metric_value(metric_by_name("lifetime", 8), sums), 0);
+    CU_ASSERT_EQUAL(metric_amount(metric_by_name("lifetime", 8), sums).state, AMOUNT_NONE);
 }
 
 /* A selection matches nothing if it does so in all traces. */

@@ -43,6 +43,7 @@ struct making {
     struct map *map;
     step_map_report report;
     void *user;
+    bool no_memory;
 };
 
 /* A value within a record: its first slot, and its field. */
@@ -226,6 +227,12 @@ static uint32_t maps_find_target(const struct making *making, const char *name, 
     return STEP_NO_RECORD;
 }
 
+/* Makes room for what step_maps_convert() returns, which then cannot fail for lack of it. */
+static bool make_slots(struct step_maps *maps, size_t count)
+{
+    return STEP_MAKE_ROOM(maps->slots, maps->slot_capacity, count + 1);
+}
+
 static bool maps_make(struct making *making)
 {
     const struct step_definition *definition = making->maps->definition;
@@ -241,7 +248,8 @@ static bool maps_make(struct making *making)
     if (count > SOURCE_LIMIT - making->maps->source_count)
         return false;
     making->map->sources = calloc(count + 1, sizeof *making->map->sources);
-    if (making->map->sources == NULL)
+    making->no_memory = making->map->sources == NULL || !make_slots(making->maps, count);
+    if (making->no_memory)
         return false;
     making->maps->source_count += count;
     making->map->count = count;
@@ -280,7 +288,11 @@ static enum step_status make_of_record(struct step_maps *maps, uint32_t record,
     if (inherited > 0)
         maps->first[record] = maps->first[own->parent];
     for (size_t i = inherited; i < own->attributes.count; i++) {
-        struct making making = {maps, record, &own->attributes.items[i], NULL, report, user};
+        struct making making = {.maps = maps,
+                                .record = record,
+                                .attribute = &own->attributes.items[i],
+                                .report = report,
+                                .user = user};
         if (strcmp(making.attribute->group, "map") != 0)
             continue;
         making.map = calloc(1, sizeof *making.map);
@@ -288,8 +300,11 @@ static enum step_status make_of_record(struct step_maps *maps, uint32_t record,
             making.map->next = maps->first[record];
             maps->first[record] = making.map;
         } else {
+            making.no_memory = making.no_memory || making.map == NULL;
             destroy_map(making.map);
         }
+        if (making.no_memory)
+            return step_no_memory(error, NULL);
         if (maps->source_count >= SOURCE_LIMIT)
             return step_error_set(error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
                                   "the definition's maps take too much memory");
@@ -364,8 +379,6 @@ bool step_maps_convert(struct step_maps *maps, const struct step_record_view *vi
         return true;
     const struct map *map = find_map(maps, view->record, to);
     if (map == NULL)
-        return false;
-    if (!STEP_MAKE_ROOM(maps->slots, maps->slot_capacity, map->count + 1))
         return false;
     for (size_t i = 0; i < map->count; i++)
         maps->slots[i] =

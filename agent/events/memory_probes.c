@@ -4,9 +4,9 @@
  *     otel_memory:alloc(pointer, size, weighted_bytes)  of each sampled allocation
  *     otel_memory:free(pointer)                         of each sampled one that is freed
  *
- * as probes of <sys/sdt.h>: a no-op whose address, arguments and semaphore are in a note of the
- * library. The kernel counts the listeners up in the semaphore and puts a breakpoint in the no-op's
- * place. */
+ * as probes of SystemTap's header: a no-op whose address, arguments and semaphore are in a note of
+ * the library. The kernel counts the listeners up in the semaphore and puts a breakpoint in the
+ * no-op's place. */
 #include "agent/events/memory_probes.h"
 
 #include "format/core/hash.h"
@@ -57,7 +57,7 @@ uint64_t memory_probes_weigh(uint64_t pointer, uint64_t size_bytes, uint64_t int
 #define STAP_SDT_ARG_CONSTRAINT r
 #include <sys/sdt.h>
 
-/* Names that sdt.h makes of provider and probe. The kernel changes them. */
+/* Names that the header makes of provider and probe. The kernel changes them. */
 #define SEMAPHORE __attribute__((section(".probes"))) volatile unsigned short
 extern SEMAPHORE otel_memory_alloc_semaphore, otel_memory_free_semaphore;
 SEMAPHORE otel_memory_alloc_semaphore = 0, otel_memory_free_semaphore = 0;

@@ -125,6 +125,8 @@ struct options {
 /* Sets the defaults, then parses `text` (may be NULL). Logs every fault; returns false if there was
  * one. */
 bool options_parse(struct options *options, const char *text);
+/* Returns a copy, which the caller frees; NULL: out of memory. */
+struct options *options_copy(const struct options *options);
 
 /* Same as options_parse(), for recorders of native programs: options for Java only are unknown. */
 bool options_parse_shared(struct options *options, const char *text);

@@ -163,3 +163,11 @@ bool options_parse(struct options *options, const char *text)
     option_rules_apply(&parse);
     return parse.faults == 0;
 }
+
+struct options *options_copy(const struct options *options)
+{
+    struct options *copy = malloc(sizeof *copy);
+    if (copy != NULL)
+        *copy = *options;
+    return copy;
+}

@@ -242,21 +242,13 @@ static bool have_same_phases(const struct options *left, const struct options *r
            have_same(left, &left->program_phase_at, right, &right->program_phase_at);
 }
 
-static struct options *options_copied(const struct options *options)
-{
-    struct options *copy = malloc(sizeof *copy);
-    if (copy != NULL)
-        *copy = *options;
-    return copy;
-}
-
 /* The classes have probes already. */
 static void take_over(JNIEnv *jni, struct session *session)
 {
     class_hook.session = session;
     if (have_same_phases(kept, &session->options))
         return;
-    struct options *last = kept, *copy = options_copied(&session->options);
+    struct options *last = kept, *copy = options_copy(&session->options);
     if (copy == NULL) {
         session_give_up(session, "out of memory");
         return;
@@ -384,7 +376,7 @@ static bool prepare_hook(JNIEnv *jni, struct session *session)
     prepare_for(session);
     class_hook.compiled_bytes = huge_methods_begin();
     if (session->options.probes == PROBES_KEPT)
-        kept = options_copied(&session->options); /* no memory: as without the option */
+        kept = options_copy(&session->options); /* no memory: as without the option */
     if (kept != NULL)
         atomic_store(&class_hook.options, kept);
     if (kept != NULL || session->gentle)

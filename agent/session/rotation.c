@@ -306,11 +306,10 @@ static void begin(JNIEnv *jni, const struct options *options)
     ring.number = tracer.last->ring_number;
     ring.file_number = options->file_number;
     ring.thread = NULL;
-    ring.options = malloc(sizeof *ring.options);
+    ring.options = options_copy(options);
     bool is_possible = ring_files_begin(options->keep) && ring.options != NULL;
     ring.state = ROTATES;
     if (is_possible) {
-        *ring.options = *options;
         set_due();
         ring_files_note(ring.options);
     }
@@ -359,10 +358,9 @@ void rotation_end(void)
 /* The window's file is one of the ring's, and its call stacks are as deep. */
 static struct options *options_of_window(const struct options *options)
 {
-    struct options *window = malloc(sizeof *window);
+    struct options *window = options_copy(options);
     if (window == NULL)
         return NULL;
-    *window = *options;
     snprintf(window->file, sizeof window->file, "%s", ring.options->file);
     window->rotate_ns = ring.options->rotate_ns;
     window->keep = ring.options->keep;

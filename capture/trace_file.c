@@ -215,7 +215,7 @@ static enum step_status exists(const char *path, struct step_error *error)
     struct stat about;
     if (lstat(path, &about) == 0 && (S_ISCHR(about.st_mode) || S_ISBLK(about.st_mode)))
         return step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET,
-                              "is a device; a trace is a new file");
+                              "is a device: name a file that is to be made");
     return step_error_set(error, STEP_STATUS_BUSY, path, STEP_NO_OFFSET, "exists already");
 }
 

@@ -59,6 +59,9 @@ static enum step_status add_allocators(struct replay *replay, const char *list, 
     for (char *rest = NULL, *name = strtok_r(names, ",", &rest);
          name != NULL && status == STEP_STATUS_OK; name = strtok_r(NULL, ",", &rest))
         status = replay_allocators_add(&replay->allocators, name, error);
+    if (status == STEP_STATUS_OK && replay->allocators.count == 0)
+        status = step_error_set(error, STEP_STATUS_NOT_FOUND, NULL, STEP_NO_OFFSET,
+                                "--allocator: '%s' names no allocator", list);
     return status;
 }
 

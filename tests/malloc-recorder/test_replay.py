@@ -278,6 +278,12 @@ alloc 4096 10''')
         self.assertEqual(done.returncode, 3, done)
         self.assertIn('706,767 events were dropped', done.stderr)
 
+    def test_no_allocator(self):
+        for names in (',', ',,'):
+            done = run([native.STEPTRACE, 'replay', '--allocator=' + names, 'none.step'])
+            self.assertEqual((done.returncode, done.stdout), (1, ''), done)
+            self.assertIn('names no allocator', done.stderr)
+
     def test_reports(self):
         trace = self.path('run.step')
         record(trace, program('lives'), 5000, 'return')

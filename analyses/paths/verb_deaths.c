@@ -90,11 +90,12 @@ static void verb_deaths_print_json(const char *in, const char *out,
     json_end_object(&json);
     if (summary->has_full_collections) {
         uint64_t earlier = summary->errors.earlier;
+        double mean = earlier > 0 ? (double) summary->errors.ticks / (double) earlier : 0;
         json_begin_object(&json, "against_collections");
         json_number(&json, "within", summary->errors.within);
         json_number(&json, "earlier", earlier);
         json_number(&json, "earlier_mean_ns",
-                    earlier > 0 ? summary->errors.ticks / earlier * summary->resolution_ns : 0);
+                    (uint64_t) (mean * (double) summary->resolution_ns + 0.5));
         json_number(&json, "earlier_most_ns", summary->errors.most * summary->resolution_ns);
         json_end_object(&json);
     }

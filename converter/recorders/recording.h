@@ -53,7 +53,7 @@ mode_t recording_mode(const struct recording_options *options);
 bool recording_overwrites(const struct recording_options *options);
 
 /* Returns OK unless the name is a device's, beside which a recorder would make a file with a
- * number; else reports it and returns INVALID. */
+ * number, or has a % that means nothing; else reports it and returns INVALID. */
 enum step_status recording_check_place(const struct arguments *arguments, const char *output);
 /* Returns OK if a JVM's trace may have this name, and not that of a page or of another format,
  * which a recorder does not write; else reports it and returns INVALID. */

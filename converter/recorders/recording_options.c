@@ -134,11 +134,25 @@ bool recording_file_name(const char *output, char *name, size_t size)
     return false;
 }
 
+/* Returns the first % that begins none of the sequences that recorders know, or NULL. */
+static const char *unknown_percent(const char *output)
+{
+    const char *at = strchr(output, '%');
+    while (at != NULL && at[1] != '\0' && strchr("pth%", at[1]) != NULL)
+        at = strchr(at + 2, '%');
+    return at;
+}
+
 enum step_status recording_check_place(const struct arguments *arguments, const char *output)
 {
     struct stat about;
+    const char *unknown = unknown_percent(output);
+    if (unknown != NULL)
+        return arguments_fault(arguments, "-o %s: '%.2s' is not one of %%p, %%t, %%h, %%%%", output,
+                               unknown);
     if (stat(output, &about) == 0 && (S_ISCHR(about.st_mode) || S_ISBLK(about.st_mode)))
-        return arguments_fault(arguments, "-o %s: a device; a trace is a new file", output);
+        return arguments_fault(arguments, "-o %s: is a device: name a file that is to be made",
+                               output);
     return STEP_STATUS_OK;
 }
 

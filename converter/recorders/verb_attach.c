@@ -376,6 +376,35 @@ static enum step_status attach_to(struct attachment *attachment, pid_t pid,
     return status;
 }
 
+/* Returns the name of an option that was given beside `command`, which says something to the agent
+ * that records already, and takes nothing but --agent; NULL: none was. */
+static const char *given_beside(const struct arguments *arguments, const char *command)
+{
+    for (size_t i = 0; i < arguments->row_count; i++) {
+        const char *name = arguments->rows[i].name;
+        if ((arguments->given >> i & 1) != 0 && strcmp(name, command) != 0 &&
+            strcmp(name, "agent") != 0)
+            return name;
+    }
+    return NULL;
+}
+
+/* Refuses options that would not be looked at. */
+static enum step_status check_command(const struct attachment *attachment,
+                                      const struct arguments *arguments)
+{
+    const char *command = attachment->snapshot ? "snapshot"
+                          : attachment->stop   ? "stop"
+                          : attachment->status ? "status"
+                                               : NULL;
+    const char *other = command != NULL ? given_beside(arguments, command) : NULL;
+    return other == NULL
+               ? STEP_STATUS_OK
+               : arguments_fault(arguments,
+                                 "--%s is for a JVM that is being recorded, and excludes --%s",
+                                 command, other);
+}
+
 static enum step_status verb_attach_run(struct attachment *attachment,
                                         const struct arguments *arguments)
 {
@@ -384,12 +413,8 @@ static enum step_status verb_attach_run(struct attachment *attachment,
     bool waits = attachment->duration_ns != 0 || attachment->wait;
     if (!take_count(&pid, arguments->operands[0], &fault) || pid == 0 || pid > INT_MAX)
         return arguments_fault(arguments, "'%s' is not a process id", arguments->operands[0]);
-    if (attachment->snapshot &&
-        (waits || attachment->stop || attachment->status || attachment->dry_run ||
-         attachment->sampled || attachment->report || attachment->window_ns != 0))
-        return arguments_fault(arguments,
-                               "--snapshot excludes -d, --wait, --stop, --status, --dry-run, "
-                               "--sampled, --report and --window");
+    if (check_command(attachment, arguments) != STEP_STATUS_OK)
+        return STEP_STATUS_INVALID;
     if (attachment->status)
         return process_trace_print(arguments->operands[0]);
     if (attachment->report && !waits)

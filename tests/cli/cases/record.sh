@@ -22,6 +22,13 @@ echo $?
 for command in record attach record-malloc; do
     steptrace $command -o /dev/full 1
     echo $?
+    steptrace $command -o 'r%q.step' 1 # only the agent refused it, after the program had begun
+    echo $?
+done
+for command in snapshot stop status; do # what would not be looked at
+    steptrace attach --$command -o x.step 1
+    steptrace attach -O stack=4 --$command 1
+    echo $?
 done
 steptrace record no-such-command
 echo $?

@@ -40,6 +40,9 @@ static bool starts_split(const char *start, size_t length)
 }
 
 static const struct format_options *const binary_options[] = {
+    &alloc_event_options, &hatf_options, &alloc_split_options, &alloc_omit_options, NULL};
+/* The entries of a ZIP file are compressed. */
+static const struct format_options *const zip_options[] = {
     &alloc_event_options, &hatf_options,        &alloc_split_options,
     &alloc_omit_options,  &compression_options, NULL};
 static const struct format_options *const text_options[] = {&alloc_event_options,
@@ -49,8 +52,8 @@ static const struct format_options *const simple_options[] = {
 
 /* Members shared by the binary formats. */
 #define OF_BINARY                                                                                  \
-    .needs = FORMAT_NEEDS_ALLOCATIONS, .options = binary_options,                                  \
-    .open_source = hatf_source_create, .alloc_sink = &hatf_sink_operations
+    .needs = FORMAT_NEEDS_ALLOCATIONS, .open_source = hatf_source_create,                          \
+    .alloc_sink = &hatf_sink_operations
 
 const struct trace_format format_hatf = {
     .name = "hatf",
@@ -59,6 +62,7 @@ const struct trace_format format_hatf = {
     .packs_by_ending = true,
     .starts = starts_hatf,
     .open_stream = hatf_stream_create,
+    .options = binary_options,
     OF_BINARY,
 };
 
@@ -67,6 +71,7 @@ const struct trace_format format_hatf_zip = {
     .ending = ".hatf.zip",
     .help = "HATF, one ZIP entry per stream",
     .starts = starts_split,
+    .options = zip_options,
     OF_BINARY,
 };
 

@@ -16,8 +16,20 @@ struct hatf_alloc_source {
     struct hatf_text_reader *text;
     struct step_packed_input *packed; /* for standard input; else NULL */
     int descriptor;
-    bool gives_metadata;
+    bool gives_metadata, has_begun;
 };
+
+/* A recorder begins with a note (HATF_METADATA): a file without any record is of one that died
+ * before, or was cut, and no trace of nothing. */
+static enum step_status check_begin(struct hatf_alloc_source *source, enum step_status status,
+                                    struct step_error *error)
+{
+    if (status == STEP_STATUS_END && !source->has_begun)
+        return step_error_set(error, STEP_STATUS_CORRUPT, source->base.path, 0,
+                              "the file is empty");
+    source->has_begun = true;
+    return status;
+}
 
 static enum step_status hatf_source_next(struct alloc_source *base, struct hatf_record *record,
                                          struct step_error *error)
@@ -25,13 +37,13 @@ static enum step_status hatf_source_next(struct alloc_source *base, struct hatf_
     struct hatf_alloc_source *source = (struct hatf_alloc_source *) base;
     enum step_status status;
     if (source->text != NULL) {
-        status = hatf_text_reader_next(source->text, record, error);
+        status = check_begin(source, hatf_text_reader_next(source->text, record, error), error);
         base->offset = hatf_text_reader_offset(source->text);
         return status;
     }
     for (;; base->number++) {
         base->offset = hatf_reader_offset(source->binary);
-        status = hatf_reader_next(source->binary, record, error);
+        status = check_begin(source, hatf_reader_next(source->binary, record, error), error);
         if (status != STEP_STATUS_OK || record->tag != HATF_METADATA || source->gives_metadata)
             return status;
     }

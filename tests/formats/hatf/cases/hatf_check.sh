@@ -18,3 +18,10 @@ printf 'alloc 16 32 5\n' | steptrace convert --from=hatf.txt - -o x.hatf; echo $
 steptrace convert a.hatf --encoding=tiny -o x.hatf; echo $?
 steptrace convert a.hatf --split=time -o x.hatf; echo $?
 steptrace convert a.hatf --omit=size -o x.hatf; echo $?
+steptrace convert a.hatf --level=5 -o x.hatf; echo $?
+steptrace convert a.hatf --level=5 -o x.hatf.gz; echo $?
+: > none.hatf # of a recorder that died before it wrote anything
+gzip -k none.hatf
+for file in none.hatf none.hatf.gz; do
+    steptrace check $file; echo $?
+done

@@ -23,7 +23,8 @@ struct alloc_source {
     /* Identifies the attributes of the last record: records with the same number have the same
      * attributes. 0: not known. */
     uint64_t attributes_number;
-    bool may_grow; /* END may be temporary: the trace is still being written */
+    uint64_t live_count; /* allocations less frees so far */
+    bool may_grow;       /* END may be temporary: the trace is still being written */
     struct trace_about about;
     /* Called before the source waits for a slow input, so that the consumer can flush its
      * output.  NULL: not needed. */

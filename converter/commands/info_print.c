@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "converter/files/trace_gap.h"
 #include "converter/numbers/quantity.h"
 
 double info_bytes_per_item(const struct trace_summary *summary, uint64_t count)
@@ -48,9 +49,16 @@ void info_print_trace(const char *path, const struct trace_summary *summary, uin
     putchar('\n');
 }
 
+/* Of files joined as one: what is missing between them; NULL: nothing. */
+static struct trace_text gaps_of(const struct event_source *source)
+{
+    return event_source_property(source, TRACE_FILES_GAPS);
+}
+
 static bool is_whole(const struct event_source *source, const struct trace_summary *summary)
 {
-    return summary->whole && trace_damage_count(&source->about) == 0;
+    return summary->whole && trace_damage_count(&source->about) == 0 &&
+           gaps_of(source).unshown == NULL;
 }
 
 static void print_sampling(const struct event_source *source)
@@ -65,14 +73,18 @@ void info_print_state(const struct event_source *source, const struct trace_summ
 {
     size_t damage = trace_damage_count(&source->about);
     info_print_label("state");
-    if (is_whole(source, summary))
+    if (is_whole(source, summary)) {
         printf("whole");
-    else if (damage > 0)
+    } else if (damage > 0) {
         printf("damaged in %zu place%s", damage, damage == 1 ? "" : "s");
-    else if (summary->running)
+    } else if (gaps_of(source).unshown != NULL) {
+        printf("not whole: ");
+        trace_text_print(gaps_of(source), stdout);
+    } else if (summary->running) {
         printf("running: its process still writes it, and not all of it has reached the file");
-    else
+    } else {
         printf("cut");
+    }
     if (summary->recovered > 0)
         printf(", %s records taken from the live file", quantity_of_count(summary->recovered).text);
     putchar('\n');

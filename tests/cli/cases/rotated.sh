@@ -39,6 +39,7 @@ echo "-- a file between others"
 fill
 rm ring/run.000002.step
 steptrace stats ring >stats; echo $?
+steptrace info ring 2>told | grep ^state
 echo "-- a damaged file"
 fill
 printf XXXX | dd of=ring/run.000002.step bs=1 seek=7400 conv=notrunc 2>/dev/null

@@ -162,10 +162,32 @@ static bool follows_objects(const struct event_selection *selected)
            (selected->kinds & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
 }
 
-static bool step_events_put_phase(struct stepfile_source *source, const struct trace_event *event)
+static enum step_status step_events_put_phase(struct stepfile_source *source,
+                                              const struct trace_event *event,
+                                              struct step_error *error)
 {
-    return open_phases_put(&source->phases, event->thread_id, event->class_id, event->flags != 0,
-                           event->kind == PHASE_BEGINS);
+    bool begins = event->kind == PHASE_BEGINS;
+    if (!open_phases_put(&source->phases, event->thread_id, event->class_id, event->flags != 0,
+                         begins))
+        return no_memory(error);
+    if (!source->base.filter.selected.names_phases)
+        return STEP_STATUS_OK;
+    enum step_status status = phase_sets_put(&source->base.names.phases_open, event->thread_id,
+                                             event->class_id, event->flags != 0, begins);
+    if (status == STEP_STATUS_CORRUPT)
+        return step_error_set(error, status, source->base.path, STEP_NO_OFFSET,
+                              "more than %u phases of a thread or of the program are open at once",
+                              PHASE_SET_MOST);
+    return status == STEP_STATUS_OK ? status : no_memory(error);
+}
+
+/* Says which phases the event is in. */
+static bool step_events_mark_phases(struct stepfile_source *source, struct trace_event *event)
+{
+    if (open_phases_accept(&source->phases, event->thread_id))
+        event->flags |= TRACE_IN_PHASE;
+    return !source->base.filter.selected.names_phases || event->kind != EVENT_OBJECT_ALLOC ||
+           phase_sets_now(&source->base.names.phases_open, event->thread_id, &event->phase_set);
 }
 
 static enum step_status step_events_read(struct event_source *base, struct trace_event *events,
@@ -183,13 +205,14 @@ static enum step_status step_events_read(struct event_source *base, struct trace
         const struct trace_event *event = &source->fronts[front->queue];
         struct trace_event *out = &events[filled];
         if (event->kind >= EVENT_KIND_COUNT) {
-            if (!step_events_put_phase(source, event))
-                return no_memory(error);
+            status = step_events_put_phase(source, event, error);
+            if (status != STEP_STATUS_OK)
+                return status;
             continue;
         }
         *out = *event;
-        if (source->has_phases && open_phases_accept(&source->phases, event->thread_id))
-            out->flags |= TRACE_IN_PHASE;
+        if (source->has_phases && !step_events_mark_phases(source, out))
+            return no_memory(error);
         out->time_ns = trace_ticks_ns(front->time, resolution_ns);
         if ((out->flags & TRACE_DATED) != 0)
             out->collected_ns = trace_ticks_ns(out->collected_ns, resolution_ns);
@@ -391,7 +414,7 @@ static enum step_status step_events_choose(struct stepfile_source *source, struc
     const struct event_selection *selected = &source->base.filter.selected;
     source->needs_objects = source->base.keep_live || follows_objects(selected);
     source->decoder.names = &source->base.names;
-    source->has_phases = selected->phases.count > 0;
+    source->has_phases = selected->phases.count > 0 || selected->names_phases;
     open_phases_init(&source->phases, &selected->phases);
     enum step_status status = java_records_init(&source->decoder.java, source->reader, error);
     if (status != STEP_STATUS_OK)

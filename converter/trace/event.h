@@ -46,9 +46,12 @@ struct trace_event {
     uint64_t born_ns; /* OF with TRACE_BORN_KNOWN: time of the allocation */
     union {
         struct {
-            uint32_t method_id; /* MN, MX, FP */
-            uint32_t stack_id;  /* OA: innermost frame of the call stack (names.h); 0: unknown.
-                                   From TRACE_DERIVED_FRAME on: derived (derived_stacks.h) */
+            union {
+                uint32_t method_id; /* MN, MX, FP */
+                uint32_t phase_set; /* OA, of a selection with `names_phases`: event_selection.h */
+            };
+            uint32_t stack_id; /* OA: innermost frame of the call stack (names.h); 0: unknown.
+                                  From TRACE_DERIVED_FRAME on: derived (derived_stacks.h) */
         };
         uint64_t collected_ns; /* OF with TRACE_DATED: time of the collection that found it dead */
     };

@@ -44,6 +44,7 @@ struct event_selection {
     struct selected_globs methods; /* of calls; and an allocation's innermost frame */
     struct selected_globs phases;  /* that the event's thread or the program is in */
     bool marks_phases; /* TRACE_IN_PHASE is set, for another filter; this one ignores `phases` */
+    bool names_phases; /* phase_set of allocations is that of phases_open (names.h) */
     struct selected_range size;     /* bytes */
     struct selected_range lifetime; /* ns */
     bool has_alive_at;

@@ -31,6 +31,7 @@ void trace_names_init(struct trace_names *names)
     id_table_init(&names->threads, sizeof(struct trace_thread));
     id_table_init(&names->frames, sizeof(struct trace_frame));
     id_table_init(&names->phases, sizeof(struct trace_phase_name));
+    phase_sets_init(&names->phases_open);
     names->chunks = NULL;
     names->no_memory = false;
 }
@@ -42,6 +43,7 @@ void trace_names_reset(struct trace_names *names)
     id_table_reset(&names->threads);
     id_table_reset(&names->frames);
     id_table_reset(&names->phases);
+    phase_sets_reset(&names->phases_open);
     while (names->chunks != NULL) {
         struct name_chunk *next = names->chunks->next;
         free(names->chunks);

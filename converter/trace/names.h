@@ -12,6 +12,7 @@
 
 #include "converter/cli/stack_text.h"
 #include "converter/containers/id_table.h"
+#include "converter/trace/phase_sets.h"
 #include "steptrace/value.h"
 
 struct trace_class {
@@ -66,7 +67,8 @@ struct trace_names {
     struct id_table methods; /* struct trace_method */
     struct id_table threads; /* struct trace_thread */
     struct id_table frames;  /* struct trace_frame */
-    struct id_table phases;  /* struct trace_phase_name; only if phases are selected */
+    struct id_table phases;  /* struct trace_phase_name; only if phases are selected or named */
+    struct phase_sets phases_open; /* only if phases are named (event_selection.h) */
     struct name_chunk *chunks;
     bool no_memory; /* a name could not be added, and later events lack it */
 };

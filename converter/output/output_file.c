@@ -432,3 +432,21 @@ enum step_status output_file_print_own(const char *path, const struct step_bytes
     enum step_status status = output_file_open_own(&file, path, error);
     return status == STEP_STATUS_OK ? output_file_fill(&file, frame, print, user, error) : status;
 }
+
+enum step_status output_file_append(const char *path, const void *data, size_t length,
+                                    struct step_error *error)
+{
+    struct output_file file = closed_file(path);
+    struct stat about;
+    file.descriptor = open(
+        path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    if (file.descriptor < 0 || fstat(file.descriptor, &about) != 0)
+        return output_file_io_error(&file, error, "cannot append");
+    enum step_status status = STEP_STATUS_OK;
+    if (!S_ISREG(about.st_mode))
+        status = step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "no regular file");
+    else if (!output_write_all(file.descriptor, data, length))
+        status = output_file_io_error(&file, error, "cannot append");
+    close_quietly(file.descriptor);
+    return status;
+}

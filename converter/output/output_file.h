@@ -77,6 +77,11 @@ enum step_status output_file_fill(struct output_file *file, const struct step_by
                                   bool (*print)(const void *user, FILE *out), const void *user,
                                   struct step_error *error);
 
+/* Appends to a regular file, which is made if there is none.  For a file that others append to, as
+ * the summary of a job: whatever is in it stays. */
+enum step_status output_file_append(const char *path, const void *data, size_t length,
+                                    struct step_error *error);
+
 /* Opens the file `name` of a directory that is not there for others yet (output_directory.h);
  * `shown` is what messages call it.  Committing it closes it. */
 enum step_status output_file_open_in(struct output_file *file, int directory, const char *name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluates the rules of gates and writes the results as text and as JUnit XML. */
+/* Evaluates the rules of gates, and reports the results as text and as verdicts. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 
 #include "converter/cli/error_report.h"
 #include "converter/formats/input.h"
-#include "converter/output/output_file.h"
 #include "converter/statistics/gate_rule.h"
 #include "converter/statistics/measured.h"
+#include "converter/verdicts/verdict.h"
 
 /* ---- evaluation of rules: rows are added up and compared with a limit, and the largest
  * contributors are found ---- */
@@ -307,6 +307,13 @@ static void print_details(const struct gate_verdict *verdict, const struct measu
     }
 }
 
+static const char *why_not_judged(const struct gate_verdict *verdict)
+{
+    return verdict->matched == 0 ? "not judged, no name matches"
+           : verdict->is_none    ? "not judged, what is measured has no such value"
+                                 : "not judged, a pattern of the selection matches nothing";
+}
+
 static void gate_report_print_verdict(const struct gate_verdict *verdict, const char *verb,
                                       const struct measures *measures)
 {
@@ -315,105 +322,57 @@ static void gate_report_print_verdict(const struct gate_verdict *verdict, const 
                        : verdict->is_noise && is_estimate(verdict)
                            ? "it holds for the estimate, but not for its whole interval"
                        : verdict->is_noise ? "within the variation between runs"
-                       : verdict->is_lost && verdict->matched != 0
-                           ? "not judged, a pattern of the selection matches nothing"
-                       : verdict->is_none && verdict->matched != 0
-                           ? "not judged, what is measured has no such value"
-                       : verdict->is_lost      ? "not judged, no name matches"
+                       : verdict->is_lost      ? why_not_judged(verdict)
                        : verdict->matched == 0 ? "no name matches"
                                                : NULL;
     if (what == NULL)
         return;
     fprintf(stderr, "steptrace %s: %s: ", verb, what);
     print_shown_text(rule->text, stderr);
-    if (rule->origin[0] != '\0') {
+    if (rule->file != NULL) {
         fputs(" (", stderr);
-        print_shown_text(rule->origin, stderr);
-        fputc(')', stderr);
+        print_shown_text(rule->file, stderr);
+        fprintf(stderr, ":%zu)", rule->line);
     }
     fputc('\n', stderr);
     if (verdict->fails || verdict->is_noise)
         print_details(verdict, measures, stderr);
 }
 
-/* ---- XML ---- */
-
-static void put_xml(const char *text, size_t length, FILE *out)
-{
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char) text[i];
-        if (c == '&')
-            fputs("&amp;", out);
-        else if (c == '<')
-            fputs("&lt;", out);
-        else if (c == '>')
-            fputs("&gt;", out);
-        else if (c == '"')
-            fputs("&quot;", out);
-        else if (c < ' ' && c != '\n' && c != '\t')
-            fputc('?', out);
-        else
-            fputc(c, out);
-    }
-}
+/* ---- for reviewers ---- */
 
 /* Returns the details as text, or NULL if memory runs out. */
-static char *details_text(const struct gate_verdict *verdict, const struct measures *measures,
-                          size_t *length)
+static char *details_text(const struct gate_verdict *verdict, const struct measures *measures)
 {
     char *text = NULL;
-    FILE *stream = open_memstream(&text, length);
+    size_t length;
+    FILE *stream = open_memstream(&text, &length);
     if (stream == NULL)
         return NULL;
     print_details(verdict, measures, stream);
     return fclose(stream) == 0 ? text : NULL;
 }
 
-static bool put_case(const struct gate_verdict *verdict, const char *verb,
-                     const struct measures *measures, FILE *out)
+/* Returns false if out of memory. */
+static bool gate_report_note(const struct gate_verdict *judged, const struct measures *measures,
+                             struct verdict_list *list)
 {
-    fprintf(out, "  <testcase classname=\"steptrace.%s\" name=\"", verb);
-    put_xml(verdict->rule->text, strlen(verdict->rule->text), out);
-    if (verdict->is_lost)
-        fputs("\">\n    <error message=\"not judged: no name matches\"/>\n  </testcase>\n", out);
-    else if (!verdict->fails)
-        fputs("\"/>\n", out);
-    if (verdict->is_lost || !verdict->fails) {
-        return true;
-    }
-    size_t length = 0;
-    char *text = details_text(verdict, measures, &length);
-    if (text == NULL)
+    const struct gate_rule *rule = judged->rule;
+    struct verdict *verdict = verdict_list_add(list);
+    if (verdict == NULL)
         return false;
-    size_t first = strcspn(text, "\n");
-    fputs("\">\n    <failure message=\"", out);
-    put_xml(text + strspn(text, " "), first - strspn(text, " "), out);
-    fputs("\">", out);
-    put_xml(text, length, out);
-    fputs("</failure>\n  </testcase>\n", out);
-    free(text);
-    return true;
-}
-
-struct junit {
-    const char *verb;
-    const struct measures *measures;
-    const struct gate_verdict *verdicts;
-    size_t count, failed, lost;
-};
-
-static bool print_junit(const void *user, FILE *out)
-{
-    const struct junit *junit = user;
-    bool ok = true;
-    fprintf(out,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<testsuite name=\"steptrace %s\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n",
-            junit->verb, junit->count, junit->failed, junit->lost);
-    for (size_t i = 0; ok && i < junit->count; i++)
-        ok = put_case(&junit->verdicts[i], junit->verb, junit->measures, out);
-    fputs("</testsuite>\n", out);
-    return ok;
+    verdict->state = judged->is_lost ? VERDICT_NOT_JUDGED
+                     : judged->fails ? VERDICT_FAILED
+                                     : VERDICT_PASSED;
+    verdict->kind = rule->metric->name;
+    verdict->name = rule->text;
+    verdict->line = rule->line;
+    verdict->file = rule->file != NULL ? strdup(rule->file) : NULL;
+    verdict->text = judged->is_lost ? strdup(why_not_judged(judged))
+                    : judged->fails ? details_text(judged, measures)
+                                    : NULL;
+    return (verdict->file != NULL || rule->file == NULL) &&
+           (verdict->text != NULL || !verdict_is_shown(verdict));
 }
 
 /* For a metric that not all runs have. */
@@ -466,7 +425,8 @@ enum step_status gates_judge(const struct gates *gates, const char *verb,
 {
     struct gate_verdict *verdicts = calloc(gates->count + 1, sizeof *verdicts);
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct junit junit = {verb, measures, verdicts, gates->count, 0, 0};
+    struct verdict_list list = {.verb = verb};
+    bool ok = true;
     for (size_t i = 0; verdicts != NULL && i < gates->count; i++) {
         bool is_biased = measures->has_estimates && measures_are_biased(measures);
         if (measures_have(measures, gates->rules[i].metric) && !is_biased)
@@ -480,17 +440,14 @@ enum step_status gates_judge(const struct gates *gates, const char *verb,
     for (size_t i = 0; i < gates->count; i++) {
         gate_judge(&gates->rules[i], measures, &verdicts[i]);
         verdicts[i].is_lost = is_lost(&verdicts[i], measures) || verdicts[i].is_none;
-        junit.failed += verdicts[i].fails;
-        junit.lost += verdicts[i].is_lost;
         gate_report_print_verdict(&verdicts[i], verb, measures);
+        ok = gate_report_note(&verdicts[i], measures, &list) && ok;
     }
-    if (junit.failed > 0)
+    bool is_any_lost = verdict_list_count(&list, VERDICT_NOT_JUDGED) > 0;
+    if (verdict_list_count(&list, VERDICT_FAILED) > 0)
         *exit_code = GATE_EXIT_CODE;
-    enum step_status status =
-        gates->junit != NULL ? output_file_print(gates->junit, NULL, print_junit, &junit, &error)
-                             : STEP_STATUS_OK;
+    enum step_status status = ok ? verdicts_show(&list, &gates->files) : report_no_memory();
+    verdict_list_reset(&list);
     free(verdicts);
-    if (status != STEP_STATUS_OK)
-        return report_error(&error);
-    return junit.lost > 0 ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
+    return status == STEP_STATUS_OK && is_any_lost ? STEP_STATUS_CORRUPT : status;
 }

@@ -314,10 +314,10 @@ static bool gate_rule_add(void *gates_target, const char *text, const char *file
     gates->rules = rules;
     struct gate_rule *rule = &rules[gates->count];
     bool ok = gate_rule_parse(text, rule, &column, fault, sizeof fault);
-    if (file != NULL) {
+    rule->file = file;
+    rule->line = line;
+    if (file != NULL)
         snprintf(place, sizeof place, "line %zu, ", line);
-        snprintf(rule->origin, sizeof rule->origin, "%.100s:%zu", file, line);
-    }
     if (!ok)
         snprintf(fault_text, sizeof fault_text, "%scolumn %zu: %s", place, column, fault);
     gates->count += ok;

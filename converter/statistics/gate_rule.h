@@ -8,6 +8,7 @@
 
 #include "converter/cli/arguments.h"
 #include "converter/statistics/measures.h"
+#include "converter/verdicts/review.h"
 
 enum gate_operator {
     GATE_GREATER,
@@ -22,7 +23,8 @@ enum gate_operator {
 
 struct gate_rule {
     char text[GATE_TEXT_MOST]; /* as it was written */
-    char origin[128];          /* "budget.txt:12", or empty */
+    const char *file;          /* in which it is; borrowed; NULL: none */
+    size_t line;
     enum measure_axis axis;
     bool any; /* one matching row is enough; otherwise matching rows are added up */
     char pattern[GATE_TEXT_MOST];
@@ -46,8 +48,8 @@ bool gate_rule_is_of_absence(const struct gate_rule *rule);
 struct gates {
     struct gate_rule *rules;
     size_t count;
-    const char *junit; /* path of the JUnit XML file; NULL: none */
-    bool is_quiet;     /* print only failures */
+    struct verdict_files files;
+    bool is_quiet; /* print only failures */
 };
 
 bool take_fail_if(void *gates_target, const char *value, const char **fault);
@@ -61,10 +63,10 @@ bool take_budget(void *gates_target, const char *value, const char **fault);
          take_budget, (gates)},                                                                    \
         {"quiet",           'q', NULL, "print no tables, only rules that fail", take_flag,         \
          &(gates)->is_quiet},                                                                      \
-    {                                                                                              \
-        "junit", 0, "FILE", "write the rules and their results as JUnit XML", take_text,           \
-            &(gates)->junit                                                                        \
-    }
+        {"junit",   0,                                                                             \
+         "FILE",    "write the rules and their results as JUnit XML",                              \
+         take_text, &(gates)->files.junit},                                                        \
+        REVIEW_ROWS(&(gates)->files)
 
 void gates_reset(struct gates *gates);
 /* Reports a rule whose metric is not in `groups` (enum metric_group bits), or that compares with a
@@ -72,7 +74,7 @@ void gates_reset(struct gates *gates);
 enum step_status gates_check(const struct gates *gates, const struct arguments *arguments,
                              unsigned groups, const char *change);
 
-/* Evaluates all rules, reports failures on stderr, and writes the XML.  If one fails, sets
+/* Evaluates all rules, reports failures on stderr, and writes the files.  If one fails, sets
  * `*exit_code`, that of a verb that succeeded. */
 #define GATE_EXIT_CODE 4
 enum step_status gates_judge(const struct gates *gates, const char *verb,

@@ -143,6 +143,7 @@ static enum step_status take_files(struct joining *joining, const struct rotated
     joining->files = (struct rotated_files){.items = calloc(files->count, sizeof *files->items),
                                             .first = files->first,
                                             .last = files->last};
+    size_t left_out = 0;
     if (joining->files.items == NULL)
         return no_memory(error);
     for (size_t i = 0; i < files->count; i++) {
@@ -156,9 +157,10 @@ static enum step_status take_files(struct joining *joining, const struct rotated
             return no_memory(error);
         if (status == STEP_STATUS_OK)
             joining->files.items[joining->files.count++] = files->items[i];
-        else
+        else if (rotated_files_are_told(left_out++))
             report_error(&fault);
     }
+    rotated_files_tell_rest(files->items[0].path, left_out);
     size_t read = joining->files.count;
     rotated_files_leave_others(&joining->files);
     joining->others_left = read > joining->files.count;

@@ -31,6 +31,10 @@ enum step_status rotated_files_find(const char *path, struct rotated_files *file
 void rotated_files_reset(struct rotated_files *files);
 /* Notes which recording the file is of.  Returns false if memory runs out. */
 bool rotated_file_note_set(struct rotated_file *file, const struct step_reader *reader);
+/* Of files that are left out each of the first is told of, by its number among them from 0, and
+ * then how many more there were. */
+bool rotated_files_are_told(size_t left_out);
+void rotated_files_tell_rest(const char *path, size_t left_out);
 /* Reports and leaves out the files that are of another recording than more than half of them, which
  * anybody who may write in the directory can put there.  Leaves all if no recording has so many. */
 void rotated_files_leave_others(struct rotated_files *files);

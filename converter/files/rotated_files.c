@@ -178,18 +178,34 @@ static const char *most_frequent(const struct rotated_files *files)
     return found > files->count / 2 ? most : NULL;
 }
 
+/* Whoever can write beside the files can plant any number of others. */
+#define TOLD_MOST 10u
+
+bool rotated_files_are_told(size_t left_out)
+{
+    return left_out < TOLD_MOST;
+}
+
+void rotated_files_tell_rest(const char *path, size_t left_out)
+{
+    if (left_out > TOLD_MOST)
+        report_line("%s: %zu more files are left out likewise", path, left_out - TOLD_MOST);
+}
+
 void rotated_files_leave_others(struct rotated_files *files)
 {
     const char *most = most_frequent(files);
-    size_t kept = 0;
+    size_t kept = 0, left_out = 0;
     for (size_t i = 0; i < files->count; i++) {
         if (most == NULL || strcmp(files->items[i].set, most) == 0)
             files->items[kept++] = files->items[i];
-        else
+        else if (rotated_files_are_told(left_out++))
             report_line("%s: it is of another recording than most files of this name, and is left "
                         "out: move it to another directory",
                         files->items[i].path);
     }
+    if (left_out > 0)
+        rotated_files_tell_rest(files->items[0].path, left_out);
     files->count = kept;
 }
 

@@ -54,6 +54,11 @@ rm ring/run.000002.step
 mkfifo ring/run.000002.step
 mkdir ring/run.000007.step
 timeout 20 "$STEPTRACE" stats ring >stats; echo $?
+echo "-- many files that are none"
+fill
+for number in $(seq 100 140); do ln -s /dev/null ring/run.000$number.step; echo x >ring/run.000$((number + 50)).step; done
+steptrace stats ring 2>told >stats; echo $?
+grep -c . told; grep likewise told
 echo "-- files of others"
 fill
 cp "$data"/sampled-leak.bin ring/run.000009.step

@@ -31,7 +31,7 @@ VERBS = ['info', 'info --json', 'check', 'stats', 'stats --json --lifetimes=byte
          'convert -o out.hatf --deaths=exact',
          'check --json', 'dump --json', 'heap --csv --by site', 'heap --json --by thread,class', 'advise',
          'escape --json --jit-log=IN', 'simulate --young 1m --heap 2m..1t', 'simulate --csv', 'watch --once --by=thread',
-         'sql select*from(objects)', 'sql --csv select*from(classes)', 'sql --json select*from(sites)', 'sql select*from(phases)',
+         'gate --snapshot=IN', 'gate --update --snapshot=a.snap --whole=x', 'gate --update --snapshot=a.snap', 'sql select*from(objects)', 'sql --csv select*from(classes)', 'sql --json select*from(sites)', 'sql select*from(phases)',
          'sql select*from(calls)', 'convert -o out.ctf', 'convert -o out.parquet --to=parquet --table=objects', 'convert -o out.native --to=clickhouse-native --table=calls']
 ENDINGS = ['step', 'zip', 'hatf', 'hatf.zst', 'hatf.txt', 'mtf', 'heaptrack', 'memory-infra.json', 'pb.gz', 'otlp', 'collapsed', 'jfr.gz',
            'trace.json', 'speedscope.json', 'calls.speedscope.json', 'jsonl', 'csv', 'callgrind', 'calls.callgrind', 'dhat.json',

@@ -104,11 +104,12 @@ static bool gate_note(struct gate_run *run, enum verdict_state state, const char
     }
     *verdict = (struct verdict){.state = state,
                                 .kind = "snapshot",
-                                .name = name,
+                                .name = strdup(name),
                                 .text = text,
                                 .file = strdup(file),
                                 .line = line};
-    return verdict->file != NULL && (text != NULL || state == VERDICT_PASSED);
+    return verdict->name != NULL && verdict->file != NULL &&
+           (text != NULL || state == VERDICT_PASSED);
 }
 
 static bool gate_judge_phase(struct gate_run *run, const struct phase_total *seen)

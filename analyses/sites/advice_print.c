@@ -9,10 +9,11 @@
 #define COUNT(number) quantity_of_count(number).text
 #define BYTES(number) quantity_of_bytes((double) (number)).text
 
-static void advice_print_put_part(const struct advice *advice, const struct site_life *life)
+static void advice_print_put_part(const struct advice *advice, const struct site_life *life,
+                                  FILE *out)
 {
-    printf("%s of", COUNT(advice->objects));
-    printf(" %s objects", COUNT(life->born.objects));
+    fprintf(out, "%s of", COUNT(advice->objects));
+    fprintf(out, " %s objects", COUNT(life->born.objects));
 }
 
 static double per(uint64_t sum, uint64_t count)
@@ -21,66 +22,68 @@ static double per(uint64_t sum, uint64_t count)
 }
 
 /* How much of the longest arrays was used, on average. */
-static void put_elements(const struct site_report *report, const struct site_references *references)
+static void put_elements(const struct site_report *report, const struct site_references *references,
+                         FILE *out)
 {
     const struct site_elements *known = &references->of_references;
     const struct site_elements *unknown = &references->of_primitives;
     const char *most = report->lives->has_lengths ? "" : "at most ";
     if (known->arrays > 0) {
-        printf(", %.1f", per(known->used, known->arrays));
+        fprintf(out, ", %.1f", per(known->used, known->arrays));
         if (known->used_most > known->used)
-            printf(" to %.1f", per(known->used_most, known->arrays));
-        printf(" of %s%.1f elements used", most, per(known->capacity, known->arrays));
+            fprintf(out, " to %.1f", per(known->used_most, known->arrays));
+        fprintf(out, " of %s%.1f elements used", most, per(known->capacity, known->arrays));
     }
     if (unknown->arrays > 0)
-        printf(", %s%.1f primitive elements, use unknown", most,
-               per(unknown->capacity, unknown->arrays));
+        fprintf(out, ", %s%.1f primitive elements, use unknown", most,
+                per(unknown->capacity, unknown->arrays));
 }
 
 static void put_presize(const struct site_report *report, const struct advice *advice,
-                        const struct site_life *life)
+                        const struct site_life *life, FILE *out)
 {
     const struct site_references *references = &life->references;
     uint64_t arrays = references->of_references.arrays + references->of_primitives.arrays;
-    advice_print_put_part(advice, life);
-    printf(" were given longer arrays, %.1f times each",
-           per(references->growths, references->grown_objects));
+    advice_print_put_part(advice, life, out);
+    fprintf(out, " were given longer arrays, %.1f times each",
+            per(references->growths, references->grown_objects));
     if (arrays == 0)
         return;
-    printf("; the last has %s on average",
-           quantity_of_bytes(per(references->final_bytes, arrays)).text);
-    put_elements(report, references);
+    fprintf(out, "; the last has %s on average",
+            quantity_of_bytes(per(references->final_bytes, arrays)).text);
+    put_elements(report, references, out);
 }
 
-static void put_evidence(const struct site_report *report, const struct advice *advice)
+void advice_print_evidence(const struct site_report *report, const struct advice *advice, FILE *out)
 {
     const struct site_life *life = &report->lives->items[advice->site];
     switch (advice->kind) {
     case ADVICE_PRETENURE:
-        advice_print_put_part(advice, life);
-        printf(" survived %u collections or more", SURVIVED_OLD);
+        advice_print_put_part(advice, life, out);
+        fprintf(out, " survived %u collections or more", SURVIVED_OLD);
         break;
     case ADVICE_REUSE:
-        advice_print_put_part(advice, life);
-        printf(" died before the next %s allocations of the site; at most %s were live at a time",
-               COUNT(report->lives->within), COUNT(life->most_living));
+        advice_print_put_part(advice, life, out);
+        fprintf(out,
+                " died before the next %s allocations of the site; at most %s were live at a time",
+                COUNT(report->lives->within), COUNT(life->most_living));
         break;
     case ADVICE_DUPLICATE:
-        advice_print_put_part(advice, life);
-        fputs(" were allocated after the thread's previous one of that size had died", stdout);
+        advice_print_put_part(advice, life, out);
+        fputs(" were allocated after the thread's previous one of that size had died", out);
         break;
     case ADVICE_SCALAR:
-        printf("none of %s objects was stored in a field, an array or a static field",
-               COUNT(life->born.objects));
+        fprintf(out, "none of %s objects was stored in a field, an array or a static field",
+                COUNT(life->born.objects));
         break;
     case ADVICE_PRESIZE:
-        put_presize(report, advice, life);
+        put_presize(report, advice, life, out);
         break;
     case ADVICE_KIND_COUNT:
         break;
     }
     if (advice->is_bound)
-        printf(" (estimate: %s deaths are lower bounds)", COUNT(life->bounds));
+        fprintf(out, " (estimate: %s deaths are lower bounds)", COUNT(life->bounds));
 }
 
 static void put_unknown(const struct site_report *report)
@@ -109,7 +112,7 @@ void advice_print_text(const struct site_report *report)
         printf("%12s %-10s ", BYTES(advice->bytes), advice_words[advice->kind]);
         site_report_put_names(report, advice->site);
         printf("\n%24s", "");
-        put_evidence(report, advice);
+        advice_print_evidence(report, advice, stdout);
         putchar('\n');
     }
     if (list->count == 0)

@@ -41,6 +41,8 @@ bool site_clusters_make(struct site_clusters *clusters, const struct site_lives 
                         const uint32_t *order);
 void site_clusters_reset(struct site_clusters *clusters);
 
+struct verdict_list;
+
 /* All pointers are borrowed. */
 struct site_report {
     const char *path; /* of the trace */
@@ -64,6 +66,13 @@ void site_report_put_names(const struct site_report *report, uint32_t site);
 void site_report_begin_json(const struct site_report *report, struct json_output *json);
 void site_report_json_names(const struct site_report *report, uint32_t site,
                             struct json_output *json);
+
+/* Prints what shows the advice, without a line feed. */
+void advice_print_evidence(const struct site_report *report, const struct advice *advice,
+                           FILE *out);
+/* Adds the advice that is shown as verdicts, at lines of source files below the current directory.
+ * Returns false if out of memory. */
+bool advice_verdicts_add(const struct site_report *report, struct verdict_list *list);
 
 /* Print to standard output. */
 void lives_print_text(const struct site_report *report);

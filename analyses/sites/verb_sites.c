@@ -10,6 +10,8 @@
 #include "converter/files/sampled_trace.h"
 #include "converter/formats/input.h"
 #include "converter/records/record_dump.h"
+#include "converter/verdicts/review.h"
+#include "converter/verdicts/verdict.h"
 
 VERB(lifetimes);
 VERB(advise);
@@ -25,6 +27,8 @@ struct site_reading {
     bool (*accepts)(struct site_reading *reading, const struct input *input, const char *path);
     void (*print)(const struct site_report *report);
     struct site_report report;
+    struct verdict_files files; /* of advice */
+    bool is_for_review;
     struct event_selection selected;
     struct site_lives lives;
     struct heap_sites sites;
@@ -84,6 +88,17 @@ static bool evaluate(struct site_reading *reading, const struct trace_names *nam
            advice_make(&reading->advice, lives, names, &options);
 }
 
+/* Returns no error of the trace: that of the files. */
+static enum step_status verb_sites_review(const struct site_reading *reading)
+{
+    struct verdict_list list = {.verb = "advise"};
+    enum step_status status = advice_verdicts_add(&reading->report, &list)
+                                  ? verdicts_show(&list, &reading->files)
+                                  : report_no_memory();
+    verdict_list_reset(&list);
+    return status;
+}
+
 static enum step_status verb_sites_read_all(struct site_reading *reading, const char *path,
                                             struct input *input)
 {
@@ -117,8 +132,11 @@ static enum step_status verb_sites_read_all(struct site_reading *reading, const 
     class_twins_find(&twins, &input->source->names);
     report->twins = &twins;
     reading->print(report);
+    if (reading->is_for_review)
+        status = verb_sites_review(reading);
     class_twins_reset(&twins);
-    return input_report_damage(input);
+    enum step_status damage = input_report_damage(input);
+    return status == STEP_STATUS_OK ? damage : status;
 }
 
 /* Reads `path` and prints the report.  Reports errors. */
@@ -192,6 +210,7 @@ static const struct verb_help advise_help = {
 enum step_status verb_advise(int argc, char **argv)
 {
     struct site_reading reading = {.report = {.top = TOP_DEFAULT, .depth = DEPTH_DEFAULT},
+                                   .is_for_review = true,
                                    .within = ADVICE_WITHIN_DEFAULT,
                                    .least_bytes = ADVICE_LEAST_DEFAULT,
                                    .needs_references = true};
@@ -207,6 +226,7 @@ enum step_status verb_advise(int argc, char **argv)
          "pretenure: a collection for each SIZE allocated, not those of the trace", take_size,
          &reading.young_bytes},
         {"json", 0, NULL, "as JSON", take_flag, &as_json},
+        REVIEW_ROWS(&reading.files),
         FROM_ROW(&reading.from),
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(advise_help, rows);

@@ -3,6 +3,7 @@
 #include "converter/cli/error_report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/core/step_no_memory.h"
@@ -87,7 +88,7 @@ enum step_status report_damaged_blocks(const struct step_reader *reader, const c
     return count > 0 ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }
 
-void print_shown(struct step_bytes text, FILE *out)
+static void print_shown_part(struct step_bytes text, FILE *out)
 {
     for (size_t i = 0; i < text.length;) {
         size_t plain = 0, length;
@@ -100,6 +101,31 @@ void print_shown(struct step_bytes text, FILE *out)
         if (i < text.length)
             fprintf(out, "\\x%02x", text.data[i++]);
     }
+}
+
+/* GitHub's runners take commands out of what a step prints: `::` must begin a line, as no name in a
+ * message does, but `##[` may stand anywhere.  Returns the length of the text before it. */
+static size_t before_command(struct step_bytes text)
+{
+    static int is_runner = -1;
+    if (is_runner < 0) {
+        const char *actions = getenv("GITHUB_ACTIONS");
+        is_runner = actions != NULL && strcmp(actions, "true") == 0;
+    }
+    const void *found =
+        is_runner > 0 && text.length > 0 ? memmem(text.data, text.length, "##[", 3) : NULL;
+    return found != NULL ? (size_t) ((const uint8_t *) found - text.data) : text.length;
+}
+
+void print_shown(struct step_bytes text, FILE *out)
+{
+    size_t length;
+    while ((length = before_command(text)) < text.length) {
+        print_shown_part((struct step_bytes){text.data, length}, out);
+        fputs("\\x23", out);
+        text = (struct step_bytes){text.data + length + 1, text.length - length - 1};
+    }
+    print_shown_part(text, out);
 }
 
 void print_shown_text(const char *text, FILE *out)

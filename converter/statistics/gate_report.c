@@ -365,13 +365,13 @@ static bool gate_report_note(const struct gate_verdict *judged, const struct mea
                      : judged->fails ? VERDICT_FAILED
                                      : VERDICT_PASSED;
     verdict->kind = rule->metric->name;
-    verdict->name = rule->text;
+    verdict->name = strdup(rule->text);
     verdict->line = rule->line;
     verdict->file = rule->file != NULL ? strdup(rule->file) : NULL;
     verdict->text = judged->is_lost ? strdup(why_not_judged(judged))
                     : judged->fails ? details_text(judged, measures)
                                     : NULL;
-    return (verdict->file != NULL || rule->file == NULL) &&
+    return verdict->name != NULL && (verdict->file != NULL || rule->file == NULL) &&
            (verdict->text != NULL || !verdict_is_shown(verdict));
 }
 

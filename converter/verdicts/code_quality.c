@@ -35,7 +35,7 @@ static void code_quality_put(const struct verdict *verdict, struct json_output *
                                      : 2000,
              (const char *) message.data);
     json_bytes(json, "description", step_text(text));
-    snprintf(text, sizeof text, "%016" PRIx64, verdict_fingerprint(verdict));
+    snprintf(text, sizeof text, "%016" PRIx64, verdict->print);
     json_text(json, "fingerprint", text);
     json_text(json, "severity", verdict->state == VERDICT_ADVICE ? "info" : "major");
     code_quality_place(verdict, json);

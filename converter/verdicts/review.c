@@ -33,7 +33,7 @@ static bool has_something(const struct verdict_list *list)
     return verdict_list_count(list, VERDICT_PASSED) < list->count;
 }
 
-enum step_status verdicts_show(const struct verdict_list *list, const struct verdict_files *files)
+enum step_status verdicts_show(struct verdict_list *list, const struct verdict_files *files)
 {
     const struct {
         const char *path;
@@ -44,6 +44,8 @@ enum step_status verdicts_show(const struct verdict_list *list, const struct ver
                   {files->markdown, verdict_markdown_print}};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status first = STEP_STATUS_OK, status;
+    if (!verdict_list_number(list))
+        return report_no_memory();
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         if (wanted[i].path == NULL)
             continue;

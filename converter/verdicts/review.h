@@ -29,7 +29,7 @@ struct verdict_files {
 
 /* Writes the files.  Under GitHub Actions also prints annotations on stderr, and appends the
  * Markdown to the summary of the job.  Reports errors. */
-enum step_status verdicts_show(const struct verdict_list *list, const struct verdict_files *files);
+enum step_status verdicts_show(struct verdict_list *list, const struct verdict_files *files);
 
 /* ---- the writers; each is passed to output_file_print() with a list ---- */
 

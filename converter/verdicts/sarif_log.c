@@ -52,11 +52,37 @@ static void sarif_place(const struct verdict *verdict, struct json_output *json)
     json_end_array(json);
 }
 
-static void sarif_message(const char *key, const char *text, struct json_output *json)
+/* Writes a text in which nothing is an embedded link, `[text](target)`: its closing bracket is
+ * escaped. */
+static void sarif_put_literal(const char *text, FILE *out)
 {
+    for (; *text != '\0'; text++) {
+        if (text[0] == ']' && text[1] == '(')
+            fputc('\\', out);
+        fputc(*text, out);
+    }
+}
+
+/* Writes a message of one or two texts, the second of which may be NULL. */
+static bool sarif_message(const char *key, const char *text, const char *more,
+                          struct json_output *json)
+{
+    char *whole = NULL;
+    size_t length;
+    FILE *stream = open_memstream(&whole, &length);
+    if (stream == NULL)
+        return false;
+    sarif_put_literal(text, stream);
+    if (more != NULL) {
+        fputc('\n', stream);
+        sarif_put_literal(more, stream);
+    }
+    bool ok = fclose(stream) == 0;
     json_begin_object(json, key);
-    json_bytes(json, "text", step_text(text));
+    json_bytes(json, "text", (struct step_bytes){(const uint8_t *) whole, ok ? length : 0});
     json_end_object(json);
+    free(whole);
+    return ok;
 }
 
 /* The rules of a log: kinds of verdicts, in order of first appearance. */
@@ -78,10 +104,11 @@ static size_t sarif_kinds_number(struct sarif_kinds *kinds, const char *kind)
     return at;
 }
 
-static void sarif_rules(const struct verdict_list *list, struct sarif_kinds *kinds,
+static bool sarif_rules(const struct verdict_list *list, struct sarif_kinds *kinds,
                         struct json_output *json)
 {
     char text[128];
+    bool ok = true;
     for (size_t i = 0; i < list->count; i++)
         if (verdict_is_shown(&list->items[i]))
             sarif_kinds_number(kinds, list->items[i].kind);
@@ -91,43 +118,31 @@ static void sarif_rules(const struct verdict_list *list, struct sarif_kinds *kin
         snprintf(text, sizeof text, "steptrace/%s", kinds->items[i]);
         json_text(json, "id", text);
         snprintf(text, sizeof text, "steptrace %s: %s", list->verb, kinds->items[i]);
-        sarif_message("shortDescription", text, json);
+        ok = sarif_message("shortDescription", text, NULL, json) && ok;
         json_end_object(json);
     }
     json_end_array(json);
-}
-
-/* Returns name and details, which the caller frees; NULL if out of memory. */
-static char *sarif_text(const struct verdict *verdict)
-{
-    const char *details = verdict->text;
-    char *text;
-    int length = details != NULL ? asprintf(&text, "%s\n%s", verdict->name, details)
-                                 : asprintf(&text, "%s", verdict->name);
-    return length >= 0 ? text : NULL;
+    return ok;
 }
 
 static bool sarif_result(const struct verdict *verdict, struct sarif_kinds *kinds,
                          struct json_output *json)
 {
-    char text[128], *message = sarif_text(verdict);
-    if (message == NULL)
-        return false;
+    char text[128];
     json_begin_object(json, NULL);
     snprintf(text, sizeof text, "steptrace/%s", verdict->kind);
     json_text(json, "ruleId", text);
     json_number(json, "ruleIndex", sarif_kinds_number(kinds, verdict->kind));
     json_text(json, "level", verdict->state == VERDICT_ADVICE ? "note" : "error");
-    sarif_message("message", message, json);
-    free(message);
+    bool ok = sarif_message("message", verdict->name, verdict->text, json);
     if (verdict->file != NULL)
         sarif_place(verdict, json);
     json_begin_object(json, "partialFingerprints");
-    snprintf(text, sizeof text, "%016" PRIx64, verdict_fingerprint(verdict));
+    snprintf(text, sizeof text, "%016" PRIx64, verdict->print);
     json_text(json, "steptrace/v1", text);
     json_end_object(json);
     json_end_object(json);
-    return true;
+    return ok;
 }
 
 bool sarif_log_print(const void *user, FILE *out)
@@ -135,7 +150,6 @@ bool sarif_log_print(const void *user, FILE *out)
     const struct verdict_list *list = user;
     struct sarif_kinds kinds = {.count = 0};
     struct json_output json;
-    bool ok = true;
     json_open(&json, out);
     json_text(&json, "$schema", SARIF_SCHEMA);
     json_text(&json, "version", "2.1.0");
@@ -145,7 +159,7 @@ bool sarif_log_print(const void *user, FILE *out)
     json_begin_object(&json, "driver");
     json_text(&json, "name", "StepTrace");
     json_text(&json, "version", STEPTRACE_VERSION);
-    sarif_rules(list, &kinds, &json);
+    bool ok = sarif_rules(list, &kinds, &json);
     json_end_object(&json);
     json_end_object(&json);
     json_begin_array(&json, "results");

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "converter/containers/name_index.h"
 #include "format/core/grow.h"
 
 struct verdict *verdict_list_add(struct verdict_list *list)
@@ -22,6 +23,7 @@ struct verdict *verdict_list_add(struct verdict_list *list)
 void verdict_list_reset(struct verdict_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
+        free(list->items[i].name);
         free(list->items[i].text);
         free(list->items[i].file);
     }
@@ -73,15 +75,33 @@ void verdict_path(const struct verdict *verdict, char *out, size_t out_size)
         snprintf(out, out_size, "%s", whole + top_length + 1);
 }
 
-uint64_t verdict_fingerprint(const struct verdict *verdict)
+/* FNV-1a: the numbers must not change with a release. */
+static uint64_t verdict_hash(uint64_t hash, const char *text)
 {
-    const char *parts[] = {verdict->kind, verdict->name,
-                           verdict->file != NULL ? verdict->file : ""};
-    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a: the number must not change with a release */
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        for (const char *at = parts[i]; *at != '\0'; at++)
-            hash = (hash ^ (unsigned char) *at) * 0x100000001b3;
-        hash = (hash ^ 0xff) * 0x100000001b3;
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char) *text) * 0x100000001b3;
+    return (hash ^ 0xff) * 0x100000001b3;
+}
+
+static uint64_t verdict_print(const struct verdict *verdict)
+{
+    uint64_t hash = verdict_hash(0xcbf29ce484222325, verdict->kind);
+    hash = verdict_hash(hash, verdict->name);
+    return verdict_hash(hash, verdict->file != NULL ? verdict->file : "");
+}
+
+bool verdict_list_number(struct verdict_list *list)
+{
+    struct name_index taken = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < list->count; i++) {
+        bool is_new = false;
+        list->items[i].print = verdict_print(&list->items[i]);
+        while (ok && !is_new) {
+            ok = name_index_put(&taken, list->items[i].print, step_text(""), &is_new) != 0;
+            list->items[i].print += !is_new;
+        }
     }
-    return hash;
+    name_index_reset(&taken);
+    return ok;
 }

@@ -23,10 +23,11 @@ enum verdict_state {
 struct verdict {
     enum verdict_state state;
     const char *kind; /* of the rule: one of a few words, as "snapshot"; borrowed, static */
-    const char *name; /* the rule, as "allocated > +5%"; borrowed */
+    char *name;       /* the rule, as "allocated > +5%"; owned */
     char *text;       /* details in lines; owned; NULL: none */
     char *file;       /* that states the rule, or that the advice is about; owned; NULL: none */
     uint64_t line;    /* of the file; 0: unknown */
+    uint64_t print;   /* that of verdict_list_number() */
 };
 
 /* Zero-initialise, and set the verb. */
@@ -46,8 +47,9 @@ struct step_bytes verdict_message(const struct verdict *verdict);
 /* Writes the path as seen from the directory that reviewers know, which GitHub Actions and GitLab
  * name in the environment; else it stays as it is.  Truncates it to `out_size`. */
 void verdict_path(const struct verdict *verdict, char *out, size_t out_size);
-/* Returns a number that stays the same while kind, name and file do. */
-uint64_t verdict_fingerprint(const struct verdict *verdict);
+/* Gives each verdict a number that stays the same from run to run while its kind, name and file do,
+ * and that no other one has.  Returns false if out of memory. */
+bool verdict_list_number(struct verdict_list *list);
 /* Returns whether the verdict is shown as a fault: all but passed ones. */
 static inline bool verdict_is_shown(const struct verdict *verdict)
 {

@@ -84,18 +84,29 @@ endfunction()
 # names of the commands that are not built.  Adds the library steptrace_registry, the table of
 # commands, which brings the layers that have them.
 function(steptrace_write_registry)
-  list(TRANSFORM ARGN REPLACE "(.+)" "\"\\1\", " OUTPUT_VARIABLE names)
-  list(JOIN names "" left_out)
   steptrace_list_header(converter_formats converter/formats/more_formats.h MORE_FORMATS)
   steptrace_list_header(analyses_tables analyses/tables/more_tables.h MORE_TABLES)
+  get_property(layers GLOBAL PROPERTY STEPTRACE_REGISTERED_LAYERS)
+  list(REMOVE_DUPLICATES layers)
+  steptrace_registry(steptrace_registry OFFERS LEFT_OUT ${ARGN} LAYERS ${layers})
+endfunction()
+
+# steptrace_registry(NAME [OFFERS] [VERBS verb...] [LEFT_OUT verb...] LAYERS layer...): the table of
+# these commands (default: of all), with what analyses offer or without, as the library NAME.
+function(steptrace_registry name)
+  cmake_parse_arguments(REGISTRY "OFFERS" "" "VERBS;LEFT_OUT;LAYERS" ${ARGN})
+  list(TRANSFORM REGISTRY_LEFT_OUT REPLACE "(.+)" "\"\\1\", " OUTPUT_VARIABLE names)
+  list(JOIN names "" left_out)
   get_property(verbs GLOBAL PROPERTY STEPTRACE_VERBS)
   list(SORT verbs)
   set(declared "")
   set(rows "")
   foreach(verb ${verbs})
     string(REGEX MATCH "^[0-9]+\\|[0-9]+\\|([a-z_]+)\\|(.*)$" row "${verb}")
-    string(APPEND declared "VERB(${CMAKE_MATCH_1});\n")
-    string(APPEND rows "    ${CMAKE_MATCH_2}\n")
+    if(NOT REGISTRY_VERBS OR CMAKE_MATCH_1 IN_LIST REGISTRY_VERBS)
+      string(APPEND declared "VERB(${CMAKE_MATCH_1});\n")
+      string(APPEND rows "    ${CMAKE_MATCH_2}\n")
+    endif()
   endforeach()
   set(headers "")
   set(offers "")
@@ -103,7 +114,7 @@ function(steptrace_write_registry)
     string(REGEX MATCH "^(.*):(.*)$" row ${row})
     get_property(object GLOBAL PROPERTY STEPTRACE_OFFER_${CMAKE_MATCH_1})
     string(APPEND headers "#include \"${CMAKE_MATCH_2}\"\n")
-    if(object)
+    if(object AND REGISTRY_OFFERS)
       string(APPEND offers "extern const struct ${CMAKE_MATCH_1} ${object};\n")
       set(object "&${object}")
     else()
@@ -111,7 +122,7 @@ function(steptrace_write_registry)
     endif()
     string(APPEND offers "const struct ${CMAKE_MATCH_1} *const ${CMAKE_MATCH_1} = ${object};\n")
   endforeach()
-  set(source ${CMAKE_BINARY_DIR}/converter/commands/registry.c)
+  set(source ${CMAKE_BINARY_DIR}/converter/commands/${name}.c)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "/* Made by cmake/registry.cmake. */
 #include \"converter/cli/verb.h\"
 ${headers}${declared}
@@ -120,9 +131,7 @@ ${rows}};
 const size_t verb_count = sizeof verbs / sizeof verbs[0];
 const char *const verbs_left_out[] = {${left_out}NULL};
 ${offers}")
-  add_library(steptrace_registry OBJECT ${source})
-  get_property(layers GLOBAL PROPERTY STEPTRACE_REGISTERED_LAYERS)
-  list(REMOVE_DUPLICATES layers)
-  target_link_libraries(steptrace_registry PUBLIC steptrace_source_root ${layers}
+  add_library(${name} OBJECT ${source})
+  target_link_libraries(${name} PUBLIC steptrace_source_root ${REGISTRY_LAYERS}
     PRIVATE steptrace_flags)
 endfunction()

@@ -3,11 +3,12 @@
 """limits.py [--jdk HOME] [--tests N] [--classes N] BUILD...: what a limit costs a test of JUnit.
 
 Makes classes of tests with a limit each, that do little, and the same ones without limits; runs both with JUnit's console
-(Debian's junit5) and the steptrace.jar of each build, and prints how long a test took: least, median, longest.  The first
+(Debian's junit5) and the steptrace.jar of each build (and its command, where the JAR file has none), and prints how long a test took: least, median, longest.  The first
 test of a JVM with a limit pays for the probes of all classes.  Builds take turns, ROUNDS times; each row is of the round with
 the least median.
 """
 import argparse
+import os
 import pathlib
 import statistics
 import subprocess
@@ -29,12 +30,13 @@ def source(name, tests, limit):
 
 def run(jdk, build, classes, class_path, scratch):
     """Seconds of each test."""
-    jar, steptrace = f"{build}/java/steptrace.jar", f"{build}/converter/steptrace"
+    jar = f"{build}/java/steptrace.jar"
     reports = tempfile.mkdtemp(dir=scratch)
     names = [word for path in sorted(classes.glob("*.class")) for word in ("-c", path.stem)]
-    subprocess.run([f"{jdk}/bin/java", f"-Dsteptrace.command={steptrace}", "-cp", f"{jar}:{classes}:{class_path}",
+    subprocess.run([f"{jdk}/bin/java", "-cp", f"{jar}:{classes}:{class_path}",
                     "org.junit.platform.console.ConsoleLauncher", "--disable-banner", "--details=none",
-                    f"--reports-dir={reports}", *names], check=True, capture_output=True)
+                    f"--reports-dir={reports}", *names], check=True, capture_output=True,
+                   env=dict(os.environ, PATH=f"{build}/converter:{os.environ['PATH']}"))
     report = xml.etree.ElementTree.parse(f"{reports}/TEST-junit-jupiter.xml")
     return [float(case.get("time")) for case in report.iter("testcase")]
 

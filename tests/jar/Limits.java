@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -23,6 +24,8 @@ import steptrace.Allocations;
 import steptrace.junit.MaxAllocated;
 import steptrace.junit.MaxLive;
 import steptrace.junit.NoAllocation;
+import steptrace.junit.NoGrowth;
+import steptrace.junit.Warmup;
 
 class Limits {
     static class Thing {
@@ -37,7 +40,11 @@ class Limits {
 
     static volatile Object sink;
     static List<Object> kept = new ArrayList<>();
+    static ArrayDeque<Object> recent = new ArrayDeque<>();
+    static Object[] leaked = new Object[10_000];
+    static int leaks;
     private Object mine;
+    private int warm;
 
     private static void make(int n) {
         for (int i = 0; i < n; i++)
@@ -56,7 +63,7 @@ class Limits {
 
     // limits.Limits.failsWithOne allocates 1 object, 24 bytes; at most 0 objects and 0 bytes pass
     //   1 object, 24 bytes: limits.Limits$Thing
-    //       at limits.Limits.failsWithOne(Limits.java:63)
+    //       at limits.Limits.failsWithOne(Limits.java:70)
     @Test
     @NoAllocation
     void failsWithOne() {
@@ -72,8 +79,8 @@ class Limits {
 
     // allocates 11 objects, 352 bytes; at most 10 objects pass
     //   10 objects, 240 bytes: limits.Limits$Thing
-    //       at limits.Limits.make(Limits.java:44)
-    //       at limits.Limits.failsWithOneObjectMore(Limits.java:81)
+    //       at limits.Limits.make(Limits.java:51)
+    //       at limits.Limits.failsWithOneObjectMore(Limits.java:88)
     //   1 object, 112 bytes: byte[]
     @Test
     @MaxAllocated(objects = 10)
@@ -203,6 +210,28 @@ class Limits {
         make(n);
     }
 
+    @Test
+    @Warmup(3)
+    @NoAllocation(warmups = 1)
+    void passesWithAWarmUp() {
+        if (warm++ < 3)
+            make(1);
+    }
+
+    // neither bytes nor objects
+    @Test
+    @MaxAllocated
+    void failsWithoutALimit() {
+        make(1);
+    }
+
+    // a number below 0
+    @Test
+    @MaxLive(objects = -1)
+    void failsWithANegativeLimit() {
+        make(1);
+    }
+
     private static void makeElsewhere() throws InterruptedException {
         Thread thread = new Thread(() -> make(7));
         thread.start();
@@ -220,6 +249,34 @@ class Limits {
     @MaxAllocated(objects = 0, site = "limits.Limits.make", allThreads = true)
     void failsWithAllThreads() throws InterruptedException {
         makeElsewhere();
+    }
+
+    @Test
+    @NoGrowth
+    void passesWithAFullCache() {
+        if (recent.size() == 50)
+            recent.removeFirst();
+        recent.addLast(new Thing());
+    }
+
+    // limits.Limits.failsWithALeak grows: of 512 calls 1024 objects, 20480 bytes live, of 256 calls 512 objects, 10240 bytes; more by
+    //   256 objects, 6144 bytes: limits.Limits$Thing
+    //       at limits.Limits.failsWithALeak(Limits.java:
+    //   256 objects, 4096 bytes: java.lang.Object
+    @Test
+    @NoGrowth
+    void failsWithALeak() {
+        leaked[leaks++] = new Thing();
+        leaked[leaks++] = new Object();
+    }
+
+    // grows: of 40 calls 8 objects, 192 bytes live, of 20 calls 4 objects, 96 bytes, in limits.Limits$Parser.parse; more by
+    @Test
+    @NoGrowth(calls = 41, site = "limits.Limits$Parser.parse")
+    void failsWithARareLeak() {
+        leaked[leaks++] = new Object();
+        if (++warm % 5 == 1)
+            leaked[leaks++] = Parser.parse();
     }
 
     // its own fault

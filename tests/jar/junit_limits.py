@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""junit_limits.py JDK STEPTRACE JAR CLASSES CLASS_PATH Limits.java: runs the tests of Limits.java with JUnit's console,
+"""junit_limits.py JDK JAR CLASSES CLASS_PATH Limits.java: runs the tests of Limits.java with JUnit's console,
 whose XML report has to say of each what its name and its comment say.  CLASSES has the compiled tests.
 """
 import pathlib
@@ -30,13 +30,12 @@ def expectations(source):
     return tests
 
 
-def command(jdk, steptrace, jar, classes, class_path, reports, *words):
+def command(jdk, jar, classes, class_path, reports, *words):
     """JUnit's console with the tests; `words` are of the JVM."""
     version = re.search(r'JAVA_VERSION="(\d+)', (pathlib.Path(jdk) / "release").read_text())[1]
     if int(version) >= 24:
         words = (*words, "--enable-native-access=ALL-UNNAMED")
-    return [f"{jdk}/bin/java", *words, f"-Dsteptrace.command={steptrace}", f"-Djava.io.tmpdir={reports}/tmp",
-            f"-Dsteptrace.traces={reports}/kept", "-cp", f"{jar}:{classes}:{class_path}",
+    return [f"{jdk}/bin/java", f"-Djava.io.tmpdir={reports}/tmp", *words, f"-Dsteptrace.traces={reports}/kept", "-cp", f"{jar}:{classes}:{class_path}",
             "org.junit.platform.console.ConsoleLauncher", "--disable-banner", "--disable-ansi-colors",
             "--details=none", f"--reports-dir={reports}"]
 
@@ -64,7 +63,7 @@ def one_fault(arguments, scratch, words, wanted):
     """With these words for the JVM, a test with a limit fails and says why; others run."""
     pathlib.Path(scratch).mkdir()
     pathlib.Path(scratch, "tmp").mkdir()
-    run = subprocess.run([*command(*arguments[:5], scratch, *words),
+    run = subprocess.run([*command(*arguments[:4], scratch, *words),
                           "-m", "limits.Limits#passesWithoutAllocation", "-m", "limits.Limits#passesWithoutALimit"],
                          capture_output=True, text=True, check=False)
     results = dict(outcomes(scratch))
@@ -74,17 +73,30 @@ def one_fault(arguments, scratch, words, wanted):
 
 def other_agent(arguments, scratch):
     """The agent of -agentpath has the probes."""
-    with zipfile.ZipFile(arguments[2]) as jar:
+    with zipfile.ZipFile(arguments[1]) as jar:
         library = next(name for name in jar.namelist() if name.endswith("libtracer.so"))
         words = [f"-agentpath:{jar.extract(library, scratch)}=file={scratch}/run.step,engine=bytecode"]
     return one_fault(arguments, f"{scratch}/agent", words, "this JVM has another copy of the agent already")
 
 
+def other_jar(arguments, scratch, wanted, change):
+    """A JAR file whose command is missing or damaged; its name and content go through change()."""
+    pathlib.Path(scratch).mkdir()
+    other = f"{scratch}/other.jar"
+    with zipfile.ZipFile(arguments[1]) as jar, zipfile.ZipFile(other, "w") as changed:
+        for name in jar.namelist():
+            content = jar.read(name)
+            if name.endswith("/steptrace"):
+                name, content = change(name, content)
+            changed.writestr(name, content)
+    return one_fault([arguments[0], other, *arguments[2:]], f"{scratch}/run", [], wanted)
+
+
 def main(arguments):
-    tests = expectations(arguments[5])
+    tests = expectations(arguments[4])
     with tempfile.TemporaryDirectory() as scratch:
         pathlib.Path(scratch, "tmp").mkdir()
-        run = subprocess.run([*command(*arguments[:5], scratch), "-c", "limits.Limits"],
+        run = subprocess.run([*command(*arguments[:4], scratch), "-c", "limits.Limits"],
                              capture_output=True, text=True, check=False)
         results = list(outcomes(scratch))
         faults = list(faults_of(tests, results))
@@ -97,8 +109,12 @@ def main(arguments):
         judged = sum("trace: " in (message or "") for _, message in results)
         if kept != judged:
             faults.append(f"{kept} traces kept of {judged} tests that exceed their limits")
-        faults += one_fault([arguments[0], "/nowhere/steptrace", *arguments[2:]], f"{scratch}/other", [], "-Dsteptrace.command")
+        faults += one_fault(arguments, f"{scratch}/other", ["-Dsteptrace.command=/nowhere/steptrace"], "/nowhere/steptrace")
         faults += other_agent(arguments, scratch)
+        faults += other_jar(arguments, f"{scratch}/missing", "it was not built for this machine; -Dsteptrace.command=FILE",
+                            lambda name, content: (f"{name}-of-another", content))
+        faults += other_jar(arguments, f"{scratch}/damaged", "its SHA-256 is not",
+                            lambda name, content: (name, content[:1000] + b"!" + content[1001:]))
     print(*faults, f"{len(results)} tests, {len(faults)} faults", sep="\n")
     return 1 if faults else 0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""snapshots.py JDK STEPTRACE JAR CLASSES CLASS_PATH: @AllocationSnapshot, as a project uses it: no file, the file written,
+"""snapshots.py JDK JAR CLASSES CLASS_PATH: @AllocationSnapshot, as a project uses it: no file, the file written,
 compared, changed, of another JDK, damaged; what a reviewer sees under GitHub Actions.
 """
 import os

@@ -13,7 +13,7 @@ import steptrace.limits.Sites;
  * assertTrue(of.objects() <= 12, of::toString);
  * }</pre>
  *
- * <p>It needs the command {@code steptrace} on the PATH, or {@code -Dsteptrace.command=FILE}.
+ * <p>{@code -Dsteptrace.command=FILE} reads the traces with another command than that of the JAR file.
  */
 public final class Allocations {
     /** What is measured. */
@@ -35,7 +35,7 @@ public final class Allocations {
      * Measures what the work allocates. Loading classes and linking lambdas is no part of it. Measurements come one after
      * the other.
      *
-     * @throws IOException if the JVM allows no exact counts, or the command is missing or fails
+     * @throws IOException if the JVM allows no exact counts, or the trace cannot be read
      */
     public static Allocations measure(Work work) throws Exception {
         return of(work, false);

@@ -2,27 +2,15 @@
 package steptrace;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.OpenOption;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
-import java.util.Set;
+import steptrace.packed.PackedFile;
 
-/** The copy of libtracer.so in the JAR file: its place, its checksum, its file while it is needed. */
+/** Loads the copy of libtracer.so in the JAR file. */
 final class NativeLibrary {
     private static final String NAME = "libtracer.so";
     /** Which class loader's copy of this class has loaded the agent; a JVM can have one agent. */
     private static final String LOADED = "steptrace.agent.loaded";
 
     private static boolean isLoaded;
-    private static Path file;
 
     private NativeLibrary() {
     }
@@ -35,13 +23,13 @@ final class NativeLibrary {
             throw new IOException("another class loader has loaded the agent");
         if (isThere())
             throw new IOException("this JVM has another copy of the agent already, of -agentpath or steptrace attach");
-        file = unpack();
+        PackedFile library = new PackedFile(NAME, "rw-------");
         try {
-            System.load(file.toString());
+            System.load(library.path().toString());
         } catch (UnsatisfiedLinkError fault) {
-            throw new IOException(fault.getMessage(), fault);
+            throw new IOException(fault.getMessage() + hint(fault.getMessage()), fault);
         } finally {
-            remove();
+            remove(library);
         }
         isLoaded = true;
         System.setProperty(LOADED, "yes");
@@ -57,74 +45,23 @@ final class NativeLibrary {
         }
     }
 
-    private static void remove() {
-        if (file == null)
-            return;
+    /** What the loader says of a file system without programs. */
+    private static String hint(String reason) {
+        return reason.contains("failed to map segment") || reason.contains("Operation not permitted")
+                ? " (java.io.tmpdir may be mounted with noexec; -Djava.io.tmpdir=DIRECTORY names another)" : "";
+    }
+
+    private static void remove(PackedFile library) {
         try {
-            Files.deleteIfExists(file);
-            Files.deleteIfExists(file.getParent());
+            library.close();
         } catch (IOException fault) {
             System.err.println("steptrace: " + reason(fault) + ": not removed");
         }
-        file = null;
     }
 
     /** What an exception means to a reader of stderr. */
     static String reason(Throwable fault) {
         String text = fault.getMessage();
         return text != null && fault.getClass() == IOException.class ? text : fault.toString();
-    }
-
-    private static Path unpack() throws IOException {
-        byte[] library = read();
-        Path directory = Files.createTempDirectory("steptrace-", mode("rwx------"));
-        Path path = directory.resolve(NAME);
-        Set<OpenOption> fresh = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-        file = path;
-        try (var out = Files.newByteChannel(path, fresh, mode("rw-------"))) {
-            var bytes = java.nio.ByteBuffer.wrap(library);
-            while (bytes.hasRemaining())
-                out.write(bytes);
-        } catch (IOException fault) {
-            remove();
-            throw fault;
-        }
-        return path;
-    }
-
-    private static FileAttribute<?> mode(String mode) {
-        return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(mode));
-    }
-
-    /** The library for this machine, if it is the one that was packed. */
-    private static byte[] read() throws IOException {
-        String place = "native/" + platform() + "/" + NAME;
-        byte[] library = resource(place);
-        String wanted = new String(resource(place + ".sha256"), StandardCharsets.US_ASCII).trim();
-        if (!wanted.equals(HexFormat.of().formatHex(digest(library))))
-            throw new IOException(place + " in steptrace.jar: its SHA-256 is not " + wanted);
-        return library;
-    }
-
-    private static String platform() {
-        String system = System.getProperty("os.name", "").toLowerCase(java.util.Locale.ROOT);
-        String machine = System.getProperty("os.arch", "");
-        return system + "-" + (machine.equals("x86_64") ? "amd64" : machine);
-    }
-
-    private static byte[] resource(String place) throws IOException {
-        try (InputStream in = Agent.class.getResourceAsStream("/" + place)) {
-            if (in == null)
-                throw new IOException("steptrace.jar has no " + place);
-            return in.readAllBytes();
-        }
-    }
-
-    private static byte[] digest(byte[] bytes) throws IOException {
-        try {
-            return MessageDigest.getInstance("SHA-256").digest(bytes);
-        } catch (NoSuchAlgorithmException fault) {
-            throw new IOException("this JVM has no SHA-256", fault);
-        }
     }
 }

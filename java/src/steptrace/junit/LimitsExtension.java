@@ -43,13 +43,28 @@ public final class LimitsExtension implements InvocationInterceptor {
 
     private static void intercept(Invocation<Void> invocation, ReflectiveInvocationContext<Method> call,
             ExtensionContext context) throws Throwable {
-        List<Limit> limits = Limit.of(call.getExecutable(), context.getRequiredTestClass());
-        if (limits.isEmpty()) {
+        List<Limit> all = Limit.of(call.getExecutable(), context.getRequiredTestClass());
+        if (all.isEmpty()) {
             invocation.proceed();
             return;
         }
-        warmUp(call, limits);
         Subject subject = Subject.of(call.getExecutable(), context);
+        all.forEach(limit -> limit.check(subject.name()));
+        int warmups = Limit.warmups(all, subject.method(), subject.type());
+        for (int i = 0; i < warmups; i++)
+            again(call);
+        List<Limit> limits = all.stream().filter(limit -> limit.kind() != Limit.Kind.GROWTH).toList();
+        if (limits.isEmpty())
+            invocation.proceed();
+        else
+            once(invocation, call, subject, limits);
+        for (Limit limit : all)
+            if (limit.kind() == Limit.Kind.GROWTH)
+                Growth.judge(() -> again(call), subject, limit);
+    }
+
+    private static void once(Invocation<Void> invocation, ReflectiveInvocationContext<Method> call, Subject subject,
+            List<Limit> limits) throws Throwable {
         List<Sites> sites = measure(invocation::proceed, subject, limits);
         boolean isWritten = false;
         for (int i = 0; Snapshot.isWritten() && i < limits.size(); i++)
@@ -59,16 +74,6 @@ public final class LimitsExtension implements InvocationInterceptor {
             }
         if (isWritten)
             compare(sites, measure(() -> again(call), subject, limits), limits);
-    }
-
-    private interface Call {
-        void run() throws Throwable;
-    }
-
-    private static void warmUp(ReflectiveInvocationContext<Method> call, List<Limit> limits) throws Throwable {
-        int rounds = limits.stream().mapToInt(Limit::warmups).max().orElse(0);
-        for (int i = 0; i < rounds; i++)
-            again(call);
     }
 
     private static void again(ReflectiveInvocationContext<Method> call) throws Throwable {
@@ -82,9 +87,8 @@ public final class LimitsExtension implements InvocationInterceptor {
     }
 
     /** A test that fails by itself is not judged. Returns what was counted for each limit. */
-    private static List<Sites> measure(Call call, Subject subject, List<Limit> limits) throws Throwable {
-        try (Recording recording = new Recording(subject.name(), Phases.with(subject.method(), subject.type()),
-                Phases.pattern(subject.method()))) {
+    private static List<Sites> measure(Subject.Call call, Subject subject, List<Limit> limits) throws Throwable {
+        try (Recording recording = subject.recording()) {
             call.run();
             if (limits.stream().anyMatch(Limit::ofLive))
                 Recording.collect();
@@ -102,17 +106,20 @@ public final class LimitsExtension implements InvocationInterceptor {
         StringBuilder faults = new StringBuilder();
         for (int i = 0; i < limits.size(); i++)
             faults.append(fault(subject, limits.get(i), sites.get(i)));
-        if (faults.isEmpty())
-            return;
-        faults.setLength(faults.length() - 1);
-        String fault = faults.toString();
+        if (!faults.isEmpty())
+            fail(recording, subject, faults.substring(0, faults.length() - 1));
+    }
+
+    /** Tells the reviewer, and keeps the trace if that is wanted. */
+    static void fail(Recording recording, Subject subject, String fault) {
+        StringBuilder text = new StringBuilder(fault);
         try {
             Reviewer.tell(subject, fault);
-            faults.append(recording.kept());
+            text.append(recording.kept());
         } catch (IOException later) {
-            faults.append('\n').append(later);
+            text.append('\n').append(later);
         }
-        throw new AssertionError(faults);
+        throw new AssertionError(text);
     }
 
     private static String fault(Subject subject, Limit limit, Sites sites) throws IOException {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package steptrace.junit;
 
+import java.io.IOException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.Arrays;
@@ -8,6 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.extension.ExtensionContext;
+import steptrace.limits.Recording;
 
 /**
  * The call of a test that is judged.
@@ -17,6 +19,11 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * @param name tells it apart from all others: "a.Test.parses", "a.Test.parses(int)#2"
  */
 record Subject(Method method, Class<?> type, String name) {
+    /** A call of the test's method. */
+    interface Call {
+        void run() throws Throwable;
+    }
+
     private static final Pattern CALL = Pattern.compile("-invocation:(#\\d+)\\]");
 
     static Subject of(Method method, ExtensionContext context) {
@@ -29,6 +36,11 @@ record Subject(Method method, Class<?> type, String name) {
         while (calls.find())
             name.append(calls.group(1));
         return new Subject(method, type, name.toString().replaceAll("\\R", "?"));
+    }
+
+    /** Begins a trace in which calls of the method are a phase. */
+    Recording recording() throws IOException {
+        return new Recording(name, Phases.with(method, type), Phases.pattern(method));
     }
 
     /** What its frame in a call stack begins with. */

@@ -7,18 +7,34 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import steptrace.packed.PackedFile;
 
-/** The command steptrace, which reads the traces. */
+/** The command steptrace, which reads the traces: the JAR file's, or the one that the user names. */
 final class Command {
+    private static final String NAME = "steptrace";
     private static final String PROPERTY = "steptrace.command";
     private static final String NOT_MEASURED = "no phase matches";
+
+    private static String program;
 
     private Command() {
     }
 
+    /** Unpacks it the first time. Its file is gone afterwards: it runs by an open descriptor. */
+    static synchronized void prepare() throws IOException {
+        if (program == null)
+            program = System.getProperty(PROPERTY);
+        if (program != null)
+            return;
+        try (PackedFile file = new PackedFile(NAME, "rwx------")) {
+            program = file.descriptor().toString();
+        } catch (IOException fault) {
+            throw new IOException(fault.getMessage() + "; -D" + PROPERTY + "=FILE names another command", fault);
+        }
+    }
+
     /** Returns what it prints. Anything but success is an exception: a test is never judged by half a trace. */
     static String run(String... words) throws IOException {
-        String program = System.getProperty(PROPERTY, "steptrace");
         List<String> command = new ArrayList<>(List.of(program));
         command.addAll(List.of(words));
         Path errors = Files.createTempFile("steptrace-", ".err");
@@ -29,7 +45,7 @@ final class Command {
             int code = process.waitFor();
             String said = Files.readString(errors, StandardCharsets.ISO_8859_1);
             if (code != 0 || said.contains(NOT_MEASURED))
-                throw new IOException(String.join(" ", command) + " ends with " + code + ": " + output + said);
+                throw new IOException(NAME + " " + String.join(" ", words) + " ends with " + code + ": " + output + said);
             return output;
         } catch (InterruptedException fault) {
             Thread.currentThread().interrupt();
@@ -43,8 +59,8 @@ final class Command {
         try {
             return new ProcessBuilder(command).redirectError(errors.toFile()).start();
         } catch (IOException fault) {
-            throw new IOException("limits of tests need the command steptrace on the PATH, or -D" + PROPERTY
-                    + "=FILE: " + fault.getMessage(), fault);
+            throw new IOException("the command that reads traces does not start (java.io.tmpdir may be mounted with noexec; -D"
+                    + PROPERTY + "=FILE names another command): " + fault.getMessage(), fault);
         }
     }
 }

@@ -7,7 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import steptrace.Agent;
 
@@ -28,6 +30,7 @@ public final class Recording implements AutoCloseable {
 
     private final String name;
     private final String pattern;
+    private final Map<String, Sites> answers = new HashMap<>();
     private Path directory;
     private Path trace;
     private boolean isRecording;
@@ -48,6 +51,7 @@ public final class Recording implements AutoCloseable {
             throw new IOException("a measurement within a measurement: a JVM records one trace at a time");
         ONE_AT_A_TIME.lock();
         try {
+            Command.prepare();
             directory = newDirectory();
             trace = directory.resolve("test.step");
             Agent.command("file=" + trace + ",existing=no,gentle=no,probes=keep,engine=bytecode,events=alloc+free,stack="
@@ -87,11 +91,18 @@ public final class Recording implements AutoCloseable {
     }
 
     /**
-     * What was allocated in the phase, or lives of it.
+     * What was allocated in the phase, or lives of it. The same is asked once.
      *
      * @param site a pattern as with {@code steptrace --site}, or empty
      */
     public Sites sites(boolean ofLive, String site) throws IOException {
+        String question = ofLive + site;
+        if (!answers.containsKey(question))
+            answers.put(question, ask(ofLive, site));
+        return answers.get(question);
+    }
+
+    private Sites ask(boolean ofLive, String site) throws IOException {
         List<String> words = new ArrayList<>(List.of("heap", trace.toString(), "--at", "end", "--by", "class+site",
                 "--top", "0", "--depth", "0", "--csv", "--phase", pattern));
         if (!ofLive)

@@ -3,6 +3,8 @@ package steptrace.limits;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -20,6 +22,9 @@ public final class Sites {
             "I", "int", "J", "long", "F", "float", "D", "double");
 
     private record Row(long objects, long bytes, String type, String[] frames) {
+        private boolean isOf(Row other) {
+            return type.equals(other.type) && Arrays.equals(frames, other.frames);
+        }
     }
 
     private final List<Row> rows = new ArrayList<>();
@@ -130,6 +135,23 @@ public final class Sites {
     /** Their sizes together. */
     public long bytes() {
         return rows.stream().mapToLong(Row::bytes).sum();
+    }
+
+    /** By what there is more than there was then, by class and site. */
+    public Sites more(Sites then) {
+        Sites more = new Sites();
+        for (Row row : rows) {
+            long objects = row.objects, bytes = row.bytes;
+            for (Row old : then.rows)
+                if (old.isOf(row)) {
+                    objects -= old.objects;
+                    bytes -= old.bytes;
+                }
+            if (bytes > 0)
+                more.rows.add(new Row(objects, bytes, row.type, row.frames));
+        }
+        more.rows.sort(Comparator.comparingLong(Row::bytes).reversed());
+        return more;
     }
 
     /** Class, site and lines of the largest rows; a site ends with the test's own frame. */

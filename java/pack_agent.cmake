@@ -1,8 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-# cmake -DTRACER=FILE -DOUT=FILE -DSTRIP=PROGRAM -P pack_agent.cmake: copies the agent without its
-# debugging information, and writes the copy's SHA-256 beside it.
-get_filename_component(directory ${OUT} DIRECTORY)
-file(MAKE_DIRECTORY ${directory})
-execute_process(COMMAND ${STRIP} --strip-unneeded -o ${OUT} ${TRACER} COMMAND_ERROR_IS_FATAL ANY)
-file(SHA256 ${OUT} digest)
-file(WRITE ${OUT}.sha256 "${digest}\n")

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package steptrace.junit;
+
+import steptrace.limits.Recording;
+import steptrace.limits.Sites;
+
+/**
+ * Whether what calls leave behind grows with their number. Each round is a trace of its own with twice as many calls as the
+ * round before: of what can be filled, no more than its size is left, and of a leak twice as much.
+ */
+final class Growth {
+    private static final int MOST_OF_FIRST = 16;
+
+    private Growth() {
+    }
+
+    static void judge(Subject.Call call, Subject subject, Limit limit) throws Throwable {
+        int calls = limit.calls();
+        do {
+            calls /= 2;
+        } while (calls > MOST_OF_FIRST);
+        for (Sites before = null;; calls *= 2) {
+            try (Recording recording = subject.recording()) {
+                for (int i = 0; i < calls; i++)
+                    call.run();
+                Recording.collect();
+                recording.end();
+                Sites now = recording.sites(true, limit.site());
+                if (before != null && now.bytes() <= before.bytes())
+                    return;
+                if (2 * calls > limit.calls())
+                    LimitsExtension.fail(recording, subject, fault(subject, limit, before, now, calls));
+                before = now;
+            }
+        }
+    }
+
+    private static String fault(Subject subject, Limit limit, Sites before, Sites now, int calls) {
+        String text = subject.name() + " grows: of " + calls + " calls " + Sites.amount(now.objects(), now.bytes())
+                + " live, of " + calls / 2 + " calls " + Sites.amount(before.objects(), before.bytes())
+                + (limit.site().isEmpty() ? "" : ", in " + limit.site()) + "; more by\n"
+                + now.more(before).table(subject.frame());
+        return text.stripTrailing();
+    }
+}

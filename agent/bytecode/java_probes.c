@@ -418,6 +418,29 @@ static unsigned what_is_shown(const struct options *options)
                : 0;
 }
 
+/* Another copy of the agent has the class: that is why it could not be defined. */
+static bool is_another_agents(JNIEnv *jni)
+{
+    jthrowable fault = (*jni)->ExceptionOccurred(jni);
+    if (fault == NULL || linking.probes != NULL)
+        return false;
+    (*jni)->ExceptionClear(jni);
+    bool found = (*jni)->FindClass(jni, PROBE_CLASS) != NULL;
+    if (!found)
+        (*jni)->Throw(jni, fault);
+    return found;
+}
+
+static void say_unlinked(JNIEnv *jni)
+{
+    if (is_another_agents(jni)) {
+        log_message("this JVM has another copy of the agent already");
+        return;
+    }
+    (*jni)->ExceptionDescribe(jni);
+    log_message("the class of the probes could not be defined");
+}
+
 bool java_probes_link(JNIEnv *jni, const struct options *options)
 {
     static bool linked;
@@ -431,12 +454,10 @@ bool java_probes_link(JNIEnv *jni, const struct options *options)
     jthrowable of_program = exception_set_aside(jni);
     linked = linked || (define_probes(jni, methods, shows) && link_methods(jni));
     if (!linked)
-        (*jni)->ExceptionDescribe(jni);
+        say_unlinked(jni);
     exception_restore(jni, of_program, !linked, THROWN_BY_JAVA);
-    if (!linked) {
-        log_message("the class of the probes could not be defined");
+    if (!linked)
         return false;
-    }
     if ((linking.ways & PROBES_LEAF) != 0)
         leaf_calls_use(jni, linking.probes, of_engine && !watched ? quickly : LEAF_LEAVE);
     sights_use(shows != 0 && !watched);

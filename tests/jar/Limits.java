@@ -244,6 +244,22 @@ class Limits {
         makeElsewhere();
     }
 
+    // 1 object, 24 bytes: limits.Limits$Thing
+    // 1 thread was started meanwhile; what other threads allocate counts with allThreads = true only
+    @Test
+    @MaxAllocated(objects = 0, site = "limits.Limits.make")
+    void failsWithAnotherThread() throws InterruptedException {
+        makeElsewhere();
+        make(1);
+    }
+
+    // limits.Limits.failsInZürich allocates 2 objects, 48 bytes
+    @Test
+    @NoAllocation
+    void failsInZürich() {
+        make(2);
+    }
+
     // allocates 7 objects, 168 bytes; at most 0 objects in limits.Limits.make pass
     @Test
     @MaxAllocated(objects = 0, site = "limits.Limits.make", allThreads = true)

@@ -50,8 +50,8 @@ public final class Agent {
             throw new IOException("the agent refuses \"" + options + "\": the reason is above");
     }
 
-    /** Names of files are in the charset of the platform. */
-    private static Charset nameCharset() {
+    /** The charset of the platform, which names of files have and {@link #command} takes. */
+    public static Charset nameCharset() {
         String name = System.getProperty("sun.jnu.encoding");
         return name != null && Charset.isSupported(name) ? Charset.forName(name) : StandardCharsets.UTF_8;
     }

@@ -36,10 +36,9 @@ final class Growth {
     }
 
     private static String fault(Subject subject, Limit limit, Sites before, Sites now, int calls) {
-        String text = subject.name() + " grows: of " + calls + " calls " + Sites.amount(now.objects(), now.bytes())
+        return subject.name() + " grows: of " + calls + " calls " + Sites.amount(now.objects(), now.bytes())
                 + " live, of " + calls / 2 + " calls " + Sites.amount(before.objects(), before.bytes())
                 + (limit.site().isEmpty() ? "" : ", in " + limit.site()) + "; more by\n"
                 + now.more(before).table(subject.frame());
-        return text.stripTrailing();
     }
 }

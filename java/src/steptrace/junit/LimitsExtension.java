@@ -106,12 +106,16 @@ public final class LimitsExtension implements InvocationInterceptor {
         StringBuilder faults = new StringBuilder();
         for (int i = 0; i < limits.size(); i++)
             faults.append(fault(subject, limits.get(i), sites.get(i)));
+        String threads = limits.stream().allMatch(Limit::allThreads) ? "" : recording.threads();
         if (!faults.isEmpty())
-            fail(recording, subject, faults.substring(0, faults.length() - 1));
+            fail(recording, subject, faults + threads);
+        else if (!threads.isEmpty())
+            System.err.println("steptrace: " + subject.name() + ": " + threads);
     }
 
     /** Tells the reviewer, and keeps the trace if that is wanted. */
     static void fail(Recording recording, Subject subject, String fault) {
+        fault = fault.stripTrailing();
         StringBuilder text = new StringBuilder(fault);
         try {
             Reviewer.tell(subject, fault);

@@ -2,13 +2,16 @@
 package steptrace.junit;
 
 import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.junit.platform.commons.annotation.Testable;
 import org.junit.platform.commons.support.AnnotationSupport;
 import org.junit.platform.commons.support.HierarchyTraversalMode;
 import org.junit.platform.commons.support.ReflectionSupport;
+import steptrace.Agent;
 
 /**
  * The option phase= of the traces: the tests with limits whose calls are phases. The agent changes the classes again when
@@ -25,9 +28,19 @@ final class Phases {
     private Phases() {
     }
 
-    /** A pattern for the phase's name; what options and patterns use themselves becomes a star. */
+    /**
+     * A pattern for the phase's name. What options and patterns use themselves becomes a star, and so do letters that the
+     * platform's charset, in which both are handed on, has otherwise than traces.
+     */
     static String pattern(Method method) {
-        return (method.getDeclaringClass().getName() + "." + method.getName()).replaceAll("[^\\w.$ -]", "*");
+        String name = method.getDeclaringClass().getName() + "." + method.getName();
+        boolean isUnicode = Agent.nameCharset().equals(StandardCharsets.UTF_8);
+        return Pattern.compile("[^\\w.$ -]+").matcher(name)
+                .replaceAll(at -> isUnicode && isText(at.group()) ? at.group() : "*");
+    }
+
+    private static boolean isText(String part) {
+        return part.codePoints().allMatch(Character::isLetterOrDigit);
     }
 
     /** The items for the test and others of its class, separated by +. */

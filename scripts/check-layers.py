@@ -54,6 +54,7 @@ OPENERS = {  # files, or folders, that do any of these, each with the reason
     "capture/attach_client": "the socket of a program that attached and was killed",
     "capture/detached": "/dev/null",
     "agent/base/option_text": "options=FILE, in a JVM",
+    "agent/session/dormant": "the command of wake=, in a JVM",
     "agent/events/tagged_deaths": "the JVM's own threads in /proc",
     "agent/hotspot/archived_classes": "the JVM's own archive",
     "malloc-recorder/": "the trace, its live file, and the program's own files",

@@ -193,9 +193,9 @@ def compare(name, lists):
 def agent_faults():
     table = read("docs/agent-options.md")
     yield from compare("option of the agent:", {
-        "option_table.c": set(re.findall(r'^ *\{"(\w+)", "', read("agent/base/option_table.c"), re.M)) | {"help"},
-        "docs/agent-options.md": set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`[^|]*)\|", table, re.M)))),
-        "libtracer.7": set(re.findall(r"\bCm (\w+)=", read("docs/man/libtracer.7"))) | {"help"}})
+        "option_table.c": set(re.findall(r'^ *\{"([\w-]+)", "', read("agent/base/option_table.c"), re.M)) | {"help", "dormant"},
+        "docs/agent-options.md": set(re.findall(r"`([\w-]+)`", " ".join(re.findall(r"^\| (`[^|]*)\|", table, re.M)))),
+        "libtracer.7": set(re.findall(r"\bCm ([\w-]+)=", read("docs/man/libtracer.7"))) | {"help", "dormant"}})
 
 
 def page_options(text, lines):

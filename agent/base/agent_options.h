@@ -31,7 +31,8 @@ enum option_command {
     COMMAND_STOP,
     COMMAND_FLUSH,
     COMMAND_STATUS,
-    COMMAND_SNAPSHOT
+    COMMAND_SNAPSHOT,
+    COMMAND_DORMANT /* at load alone */
 };
 enum option_snapshot { SNAPSHOT_START = 1 << 0, SNAPSHOT_END = 1 << 1 };
 
@@ -50,6 +51,9 @@ enum option_probes { PROBES_RESTORED, PROBES_KEPT };
 /* AUTO: if the JVM has loaded many classes. */
 enum option_gentle { GENTLE_AUTO, GENTLE_YES, GENTLE_NO };
 
+/* Shares are counted in hundredths of a percent. */
+#define OPTION_SHARE_PERCENT UINT64_C(100)
+#define OPTION_SHARE_WHOLE (100 * OPTION_SHARE_PERCENT)
 #define OPTION_GLOBS 64
 #define OPTION_STACK_MAX 1024
 #define OPTION_TEXT 4096
@@ -76,7 +80,8 @@ struct options {
     uint32_t overflow;
     uint32_t ring; /* enum ring_place_option */
     uint32_t clock;
-    uint32_t command; /* for attach; COMMAND_START when none was named */
+    uint32_t command;       /* for attach; COMMAND_START when none was named */
+    char wake[OPTION_TEXT]; /* dormant: the file with commands; "": none */
     bool existing;
     uint32_t gentle; /* enum option_gentle */
     uint32_t probes; /* enum option_probes: of the classes, when the trace has ended */
@@ -90,6 +95,8 @@ struct options {
     uint64_t finish_ns;     /* how long the JVM's end waits for the trace to be complete */
     uint64_t buffer_bytes;
     uint64_t memory_bytes;        /* ceiling of the agent's memory; 0: none */
+    uint64_t max_cpu;             /* the agent's share of processor time, OPTION_SHARE_WHOLE: all */
+    uint64_t max_pause_ns;        /* for how long the agent may stop the program; 0: no limit */
     uint32_t snapshots;           /* enum option_snapshot bits */
     uint64_t snapshot_every_ns;   /* 0: none */
     uint64_t snapshot_most_ns;    /* at the end, if it is estimated to take no longer; 0: always */

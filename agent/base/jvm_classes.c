@@ -6,6 +6,7 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/java_versions.h"
+#include "agent/base/own_share.h"
 #include "agent/base/tracer.h"
 
 #define ACCESS_STATIC 0x0008
@@ -219,7 +220,18 @@ void heap_each_object(jint filter, jclass class, jvmtiHeapIterationCallback call
     jvmtiHeapCallbacks callbacks;
     memset(&callbacks, 0, sizeof callbacks);
     callbacks.heap_iteration_callback = callback;
+    uint64_t from_ns = clock_monotonic_ns();
     (*tracer.jvmti)->IterateThroughHeap(tracer.jvmti, filter, class, &callbacks, context);
+    own_share_stopped_since(OWN_STOP_HEAP, from_ns);
+}
+
+bool heap_collect(uint64_t *took_ns)
+{
+    uint64_t from_ns = clock_monotonic_ns();
+    bool done = (*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti) == JVMTI_ERROR_NONE;
+    own_share_stopped_since(OWN_STOP_FORCED, from_ns);
+    *took_ns = clock_monotonic_ns() - from_ns;
+    return done;
 }
 
 /* ---- the calling thread's own frames ---- */

@@ -76,6 +76,9 @@ bool class_each_field(jclass class, class_field_visitor *visit, void *context);
 void heap_each_object(jint filter, jclass class, jvmtiHeapIterationCallback callback,
                       void *context);
 
+/* Lets the JVM collect, and sets how long that took. Returns false if it refuses. */
+bool heap_collect(uint64_t *took_ns);
+
 /* Returns the bytes of the heap that are in use, with garbage; 0 if the JVM does not answer. */
 uint64_t heap_used_bytes(JNIEnv *jni);
 

@@ -34,11 +34,9 @@ static const struct option_word probes_words[] = {{"restore", PROBES_RESTORED},
 static const struct option_word method_words[] = {{"events", METHOD_EVENTS},
                                                   {"count", METHOD_COUNT}};
 static const struct option_word end_words[] = {{"none", END_AS_IT_IS}, {"collect", END_COLLECTED}};
-static const struct option_word command_words[] = {{"start", COMMAND_START},
-                                                   {"stop", COMMAND_STOP},
-                                                   {"flush", COMMAND_FLUSH},
-                                                   {"status", COMMAND_STATUS},
-                                                   {"snapshot", COMMAND_SNAPSHOT}};
+static const struct option_word command_words[] = {
+    {"start", COMMAND_START},   {"stop", COMMAND_STOP},         {"flush", COMMAND_FLUSH},
+    {"status", COMMAND_STATUS}, {"snapshot", COMMAND_SNAPSHOT}, {"dormant", COMMAND_DORMANT}};
 
 static const struct option_word internal_words[] = {
 #define INTERNAL_WORD(name, text) {text, UINT32_C(1) << INTERNAL_##name},
@@ -60,6 +58,11 @@ static void *member_of(struct option_parse *parse, const struct option *option)
 static void set_file(struct option_parse *parse, const struct option *option, const char *value)
 {
     option_parse_file(parse, option->key, value, parse->options->file, sizeof parse->options->file);
+}
+
+static void set_wake(struct option_parse *parse, const struct option *option, const char *value)
+{
+    option_parse_file(parse, option->key, value, parse->options->wake, sizeof parse->options->wake);
 }
 
 static void set_events(struct option_parse *parse, const struct option *option, const char *value)
@@ -102,6 +105,11 @@ static void set_quantity(struct option_parse *parse, const struct option *option
     else
         option_parse_quantity(parse, option->key, value, option->units, option->least, option->most,
                               out);
+}
+
+static void set_share(struct option_parse *parse, const struct option *option, const char *value)
+{
+    option_parse_share(parse, option->key, value, member_of(parse, option));
 }
 
 static void option_table_set_number(struct option_parse *parse, const struct option *option,
@@ -298,6 +306,15 @@ const struct option option_table[] = {
     {"memory", "SIZE", "none",
      "memory limit of the agent, buffers included; above it the trace ends, not the program", false,
      QUANTITY(memory_bytes, sizes, UINT64_C(8) << 20, UINT64_C(1) << 40)},
+    {"max-memory", "SIZE", "none", "the same as memory=", true,
+     QUANTITY(memory_bytes, sizes, UINT64_C(8) << 20, UINT64_C(1) << 40)},
+    {"max-cpu", "0.01%..100%", "none",
+     "limit of the agent's processor time, of that of the process: above it there are fewer "
+     "samples, then the trace ends",
+     false, .set = set_share, MEMBER(max_cpu)},
+    {"max-pause", "1us..60s", "none",
+     "limit of a stop of the program by the agent: above it the trace ends, not the program", false,
+     QUANTITY(max_pause_ns, stops, 1000, UINT64_C(60000000000))},
     {"ring", "memory|file", "memory", "where the buffers are: file: in NAME.live, mapped", false,
      WORD(ring, ring_words)},
     {"limit", "SIZE", "none", "end the trace, not the program, at this file size", true,
@@ -312,6 +329,10 @@ const struct option option_table[] = {
     {"internals", "auto|proven|safe|none|NAME+NAME..", "auto",
      "which undocumented parts of the JVM may be used", false, .set = set_internals,
      WORDS(internal_words)},
+    {"wake", "FILE", "none",
+     "of a dormant agent: a file with one line, which is a command as attach gives it; %p is the "
+     "process id",
+     false, .set = set_wake},
     {"required", "yes|no", "no", "exit instead of running untraced", true, SWITCH(required)},
     {"options", "FILE", "none", "read options from a file, one or more a line", true, .set = NULL},
 };
@@ -386,6 +407,7 @@ void options_print_help(bool only_shared)
         print_words(option->meaning);
     }
     if (!only_shared)
-        fputs("\nIn a running JVM the agent also accepts start, stop, flush, status, snapshot.\n",
+        fputs("\nIn a running JVM the agent also accepts start, stop, flush, status, snapshot.\n"
+              "With the word dormant it does nothing until then.\n",
               stderr);
 }

@@ -81,12 +81,14 @@ static const struct option_unit period_units[] = {{"", 1000000000},
                                                   {"s", 1000000000},
                                                   {"m", UINT64_C(60000000000)},
                                                   {"min", UINT64_C(60000000000)}};
+static const struct option_unit stop_units[] = {{"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
 static const struct option_unit no_units[] = {{"", 1}};
 static const struct option_unit count_units[] = {{"", 1}, {"k", 1000}, {"m", 1000000}};
 
 const struct option_units option_sizes = {"k, m, g, t", 5, size_units};
 const struct option_units option_times = {"ns, us, ms", 3, time_units};
 const struct option_units option_periods = {"ms, s, m, min; without one, seconds", 5, period_units};
+const struct option_units option_stops = {"us, ms, s", 3, stop_units};
 const struct option_units option_numbers = {NULL, 1, no_units};
 const struct option_units option_counts = {"k, m", 3, count_units};
 
@@ -126,6 +128,36 @@ void option_parse_quantity(struct option_parse *parse, const char *key, const ch
                 quantity_text(high, sizeof high, units, most),
                 units->known != NULL ? " with a unit (" : "",
                 units->known != NULL ? units->known : "", units->known != NULL ? ")" : "");
+    parse->faults++;
+}
+
+static bool share_of(const char *text, uint64_t *share)
+{
+    static const char digits[] = "0123456789";
+    size_t whole = strspn(text, digits), parts = 0;
+    if (whole == 0 || whole > 3)
+        return false;
+    *share = strtoul(text, NULL, 10) * OPTION_SHARE_PERCENT;
+    text += whole;
+    if (*text == '.') {
+        parts = strspn(++text, digits);
+        if (parts == 0 || parts > 2)
+            return false;
+        *share += strtoul(text, NULL, 10) * (parts == 1 ? 10 : 1);
+        text += parts;
+    }
+    return strcmp(text, "%") == 0 && *share >= 1 && *share <= OPTION_SHARE_WHOLE;
+}
+
+void option_parse_share(struct option_parse *parse, const char *key, const char *value,
+                        uint64_t *out)
+{
+    uint64_t share;
+    if (share_of(value, &share)) {
+        *out = share;
+        return;
+    }
+    log_message("option %s: '%s' is not a share from 0.01%% to 100%%", key, value);
     parse->faults++;
 }
 

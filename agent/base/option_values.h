@@ -44,12 +44,16 @@ struct option_units {
     size_t count;
     const struct option_unit *units;
 };
-extern const struct option_units option_sizes, option_times, option_periods, option_numbers,
-    option_counts;
+extern const struct option_units option_sizes, option_times, option_periods, option_stops,
+    option_numbers, option_counts;
 
 void option_parse_quantity(struct option_parse *parse, const char *key, const char *value,
                            const struct option_units *units, uint64_t least, uint64_t most,
                            uint64_t *out);
+
+/* Parses 2%, or 0.05%, in hundredths of a percent. */
+void option_parse_share(struct option_parse *parse, const char *key, const char *value,
+                        uint64_t *out);
 
 /* Copies `value` to `out` (`size` bytes) and expands %p to the process id, %t to seconds since
  * 1970, %h to the host name, and %% to a percent sign. */

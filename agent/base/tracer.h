@@ -25,7 +25,16 @@
 #define STAMPS_COUNTED UINT64_MAX
 
 /* Why a session ended. */
-enum session_end { END_VM_DEATH, END_STOPPED, END_LIMIT, END_DISK_FULL, END_FAILED, END_MEMORY };
+enum session_end {
+    END_VM_DEATH,
+    END_STOPPED,
+    END_LIMIT,
+    END_DISK_FULL,
+    END_FAILED,
+    END_MEMORY,
+    END_MAX_CPU,
+    END_MAX_PAUSE
+};
 
 struct engine;
 struct live_decoder;
@@ -84,6 +93,16 @@ struct session_bytecode {
 struct session_memory {
     uint64_t parts[MEMORY_COUNT];
     uint64_t sum; /* of all parts at one time */
+    uint64_t now; /* of all parts, at the last measurement */
+};
+
+/* agent/session/guards.c: used by the drain thread */
+struct session_guards {
+    _Atomic bool on;                            /* the session has begun */
+    uint64_t due_ns;                            /* when the next window ends; 0: none has begun */
+    uint64_t from_ns, own_ns, process_ns;       /* at the window's begin */
+    unsigned above, below;                      /* windows in a row above, and far below max-cpu= */
+    uint64_t peak_share, longest_ns, decisions; /* for the trace's properties */
 };
 
 /* agent/session: used by the drain thread */
@@ -97,6 +116,7 @@ struct session_drain {
     bool errand_succeeded, keeps_apart, started, dismissed;
     _Atomic uint32_t flush_wanted, flush_done;
     struct session_memory memory;
+    struct session_guards guards;
     struct file_identity identity; /* of the file, when it was made */
     uint64_t quiet_from_ns;        /* when it began to wait for probes that use the session */
 };

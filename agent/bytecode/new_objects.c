@@ -59,7 +59,8 @@ static void new_objects_collect(JNIEnv *jni)
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (!lock_within(&lock, COMMAND_PATIENCE_NS))
         return;
-    if ((*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti) == JVMTI_ERROR_NONE) {
+    uint64_t took_ns;
+    if (heap_collect(&took_ns)) {
         tagged_deaths_flush();
         reaper_pass(jni, false);
     }

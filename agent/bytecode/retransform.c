@@ -10,7 +10,9 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/jvm_classes.h"
+#include "agent/base/own_share.h"
 #include "agent/base/patience.h"
+#include "agent/hotspot/vm_structs.h"
 #include "agent/stacks/stacks.h"
 
 /* The program stands still for a part of each call: to change a class takes some 10 us of it, and
@@ -57,6 +59,31 @@ static jint retransform_choose(JNIEnv *jni, jclass *classes, jint count, class_t
     return chosen;
 }
 
+/* Returns for how long the JVM's program has stood still so far, by its own counter of nanoseconds;
+ * 0: unknown. */
+static uint64_t stood_still_ns(void)
+{
+    const volatile int64_t *stops = vm_counter("sun.rt.safepointTime");
+    const volatile int64_t *frequency = vm_counter("sun.os.hrt.frequency");
+    return stops != NULL && frequency != NULL && *frequency == (int64_t) SECOND_NS
+               ? (uint64_t) *stops
+               : 0;
+}
+
+/* Most of the call's time is that of the classes' new code, while the program runs: the JVM's
+ * counter has the stop alone, and those of others meanwhile. */
+static jvmtiError retransform_timed(const jclass *classes, jint count)
+{
+    uint64_t before_ns = stood_still_ns(), from_ns = clock_monotonic_ns();
+    jvmtiError code = (*tracer.jvmti)->RetransformClasses(tracer.jvmti, count, classes);
+    uint64_t stopped_ns = stood_still_ns() - before_ns;
+    if (stopped_ns != 0)
+        own_share_stopped(OWN_STOP_CLASSES, stopped_ns);
+    else
+        own_share_stopped_since(OWN_STOP_CLASSES, from_ns);
+    return code;
+}
+
 /* One class that the JVM refuses makes the whole call fail: then each half is retransformed alone.
  * With one refused class among n that are about 2 log2(n) calls. Methods get new code in the call,
  * so stacks that are read during it may be of either version; stacks_methods_change() before and
@@ -66,7 +93,7 @@ void retransform(const jclass *classes, jint count, class_refused *refused)
     if (count == 0)
         return;
     stacks_methods_change();
-    jvmtiError code = (*tracer.jvmti)->RetransformClasses(tracer.jvmti, count, classes);
+    jvmtiError code = retransform_timed(classes, count);
     stacks_methods_change();
     if (code != JVMTI_ERROR_NONE && count == 1)
         refused(classes[0], code);

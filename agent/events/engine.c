@@ -11,6 +11,7 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/java_versions.h"
 #include "agent/base/jvm_classes.h"
+#include "agent/base/own_share.h"
 #include "agent/base/patience.h"
 #include "agent/events/collections.h"
 #include "agent/events/events.h"
@@ -51,18 +52,26 @@ static void JNICALL on_object_free(jvmtiEnv *jvmti, jlong tag)
     event_free(tag);
 }
 
+/* Of the current pause, whose callbacks come one after the other: the agent's work at its start. */
+static uint64_t begin_ns;
+
 static void JNICALL on_collection_start(jvmtiEnv *jvmti)
 {
     (void) jvmti;
+    uint64_t from_ns = clock_monotonic_ns();
     collection_begins();
+    begin_ns = clock_monotonic_ns() - from_ns;
 }
 
 static void JNICALL on_collection_end(jvmtiEnv *jvmti)
 {
     (void) jvmti;
+    uint64_t from_ns = clock_monotonic_ns();
     const struct engine *engine = atomic_load(&prepared_engine);
     if (collection_ends() && engine->collection_ended != NULL)
         engine->collection_ended();
+    own_share_stopped(OWN_STOP_COLLECTION, begin_ns + clock_monotonic_ns() - from_ns);
+    begin_ns = 0;
 }
 
 void event_class_load(jclass class)
@@ -372,7 +381,7 @@ static void count_class(void *count, JNIEnv *jni, jclass class)
     ++*(unsigned *) count;
 }
 
-/* gentle=auto: returns true if the JVM has loaded many classes. */
+/* gentle=auto, without max-pause=: returns true if the JVM has loaded many classes. */
 static bool has_many_classes(JNIEnv *jni)
 {
     unsigned count = 0;
@@ -386,15 +395,18 @@ bool engine_instrument(struct session *session, JNIEnv *jni, char *out)
     uint32_t classes = 0, slices = 0;
     out[0] = '\0';
     if (!session->late || options->start_at.count != 0 || session->engine->instrument == NULL ||
-        options->gentle == GENTLE_NO || (options->gentle == GENTLE_AUTO && !has_many_classes(jni)))
+        options->gentle == GENTLE_NO ||
+        (options->gentle == GENTLE_AUTO && options->max_pause_ns == 0 && !has_many_classes(jni)))
         return true;
     session->gentle = true;
     if ((options->named & NAMED_EXISTING) == 0 && options->existing) {
         options->existing = false;
         if (options->gentle == GENTLE_AUTO)
-            log_message("%s: this JVM has many classes (option gentle): objects that exist already "
-                        "are left out; existing=yes records them",
-                        options->file);
+            log_message(
+                "%s: %s: objects that exist already are left out; existing=yes records them",
+                options->file,
+                options->max_pause_ns != 0 ? "option max-pause"
+                                           : "this JVM has many classes (option gentle)");
     }
     uint64_t from = clock_monotonic_ns();
     if (!session->engine->instrument(jni, session, &classes, &slices))

@@ -52,6 +52,10 @@ struct engine {
     /* Between event_frees_enter() and event_frees_leave(): returns true if this object's death is
      * awaited. NULL: all are. */
     bool (*awaits)(const struct session *session, uint64_t object);
+    /* Takes fewer samples from now on, 1 in `factor` of them, or `factor` times as many again
+     * (`more`). Any thread. Returns false if it takes the fewest already, or as many as the options
+     * say. NULL: all objects are recorded. */
+    bool (*sample_less)(uint64_t factor, bool more);
     /* Called when no probe finds the session any more, before it is closed: see last_words.h. May
      * be NULL. */
     void (*last_words)(struct session *session, JNIEnv *jni);

@@ -2,8 +2,10 @@
 /* engine=sampled: the objects that the JVM samples, and their deaths. It uses only what JVMTI
  * specifies; the callback is that of engine=jvmti. docs/engine-sampled.md */
 #include <string.h>
+#include <time.h>
 
 #include "agent/base/jvm_classes.h"
+#include "agent/base/own_share.h"
 #include "agent/base/patience.h"
 #include "agent/events/draw_repeats.h"
 #include "agent/events/engine.h"
@@ -30,6 +32,8 @@ static struct {
     _Atomic uint64_t interval_bytes, count, since_ns;
     _Atomic bool busy; /* one thread looks at a time */
     _Atomic uint64_t least_bytes, rate;
+    _Atomic uint64_t guard_bytes; /* a guard wants no shorter interval; 0: none does */
+    _Atomic bool guard_changed;
 } sampling;
 
 static void set_interval(uint64_t bytes)
@@ -44,12 +48,48 @@ static uint64_t sample_rate_interval(void)
     return atomic_load_explicit(&sampling.interval_bytes, memory_order_relaxed);
 }
 
+/* Returns the shortest interval that options and guards allow. */
+static uint64_t shortest_interval(void)
+{
+    uint64_t least = atomic_load(&sampling.least_bytes), guard = atomic_load(&sampling.guard_bytes);
+    return guard > least ? guard : least;
+}
+
+/* The interval is set by the next thread that takes a sample: the drain thread, which asks for
+ * this, may not call JVMTI. */
+static bool sampled_less(uint64_t factor, bool more)
+{
+    uint64_t guard = atomic_load(&sampling.guard_bytes), now = sample_rate_interval();
+    if (more && guard == 0)
+        return false;
+    uint64_t from = more || guard > now ? guard : now;
+    uint64_t wanted = more ? from / factor : from * factor;
+    if (more && wanted <= atomic_load(&sampling.least_bytes))
+        wanted = 0;
+    if (!more && from >= INTERVAL_MOST)
+        return false;
+    atomic_store(&sampling.guard_bytes, wanted < INTERVAL_MOST ? wanted : INTERVAL_MOST);
+    atomic_store(&sampling.guard_changed, true);
+    return true;
+}
+
+/* By the one thread that has set `busy`. With rate= the interval comes down by itself. */
+static void sampled_follow_guard(uint64_t rate)
+{
+    uint64_t least = shortest_interval(), now = sample_rate_interval();
+    if (atomic_exchange(&sampling.guard_changed, false) && (least > now || rate == 0))
+        set_interval(least);
+}
+
 static void sample_rate_begin(const struct session *session)
 {
     atomic_store(&sampling.least_bytes, session->options.sample_bytes);
     atomic_store(&sampling.rate, session->options.rate);
     atomic_store(&sampling.count, 0);
     atomic_store(&sampling.since_ns, clock_monotonic_ns());
+    atomic_store(&sampling.guard_changed, false);
+    if (session->options.file_number == 1)
+        atomic_store(&sampling.guard_bytes, 0);
     /* the next file of a ring goes on with the interval of the last one */
     set_interval(session->options.file_number > 1 ? sample_rate_interval()
                                                   : session->options.sample_bytes);
@@ -66,6 +106,7 @@ static bool try_to_be_busy(void *unused)
 static void sample_rate_end(void)
 {
     atomic_store(&sampling.rate, 0);
+    atomic_store(&sampling.guard_changed, false);
     bool is_mine = succeeds_within(try_to_be_busy, NULL, PATIENCE_NS);
     (*tracer.jvmti)->SetHeapSamplingInterval(tracer.jvmti, (jint) OPTION_SAMPLE_DEFAULT);
     if (is_mine)
@@ -82,7 +123,7 @@ static uint64_t fitting(uint64_t interval_bytes, uint64_t count, uint64_t passed
     double found = (double) count * 1e9 / (double) (passed_ns > 0 ? passed_ns : 1);
     double factor = found / (double) rate;
     double wanted = (double) interval_bytes * (factor > SHRINK_MOST ? factor : SHRINK_MOST);
-    uint64_t least = atomic_load(&sampling.least_bytes);
+    uint64_t least = shortest_interval();
     if (factor > 1 && factor < GROWTH_LEAST)
         return interval_bytes;
     if (wanted >= (double) INTERVAL_MOST)
@@ -117,12 +158,13 @@ static void sampled_look(uint64_t rate)
 static void sample_rate_count(void)
 {
     uint64_t rate = atomic_load_explicit(&sampling.rate, memory_order_relaxed);
-    if (rate == 0)
+    if (rate == 0 && !atomic_load_explicit(&sampling.guard_changed, memory_order_relaxed))
         return;
     atomic_fetch_add_explicit(&sampling.count, 1, memory_order_relaxed);
     if (atomic_exchange(&sampling.busy, true))
         return;
     rate = atomic_load(&sampling.rate); /* the session may have ended meanwhile */
+    sampled_follow_guard(rate);
     if (rate != 0)
         sampled_look(rate);
     atomic_store(&sampling.busy, false);
@@ -224,8 +266,8 @@ static uint64_t sampled_record(struct session *session, struct live_stream *stre
     return id;
 }
 
-static void sampled_object(struct session *session, struct os_thread *os, JNIEnv *jni,
-                           jthread thread, jobject object, jclass class, jlong size_bytes)
+static void take_object(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
+                        jobject object, jclass class, jlong size_bytes)
 {
     struct live_stream *stream = thread_stream(session, os);
     struct sample sample = {.drawn_bytes = draw_next(session, os)};
@@ -245,6 +287,25 @@ static void sampled_object(struct session *session, struct os_thread *os, JNIEnv
                         sample.drawn_bytes);
     if ((session->options.events & TRACED_FREE) != 0)
         sampled_lives_add(session, jni, object, id);
+}
+
+static uint64_t processor_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t) now.tv_sec * SECOND_NS + (uint64_t) now.tv_nsec;
+}
+
+/* With max-cpu= the time that a sample takes is the agent's; the clock of a thread is a call of the
+ * kernel. */
+static void sampled_object(struct session *session, struct os_thread *os, JNIEnv *jni,
+                           jthread thread, jobject object, jclass class, jlong size_bytes)
+{
+    bool is_timed = session->options.max_cpu != 0;
+    uint64_t from_ns = is_timed ? processor_ns() : 0;
+    take_object(session, os, jni, thread, object, class, size_bytes);
+    if (is_timed)
+        own_share_add(processor_ns() - from_ns);
 }
 
 /* ---- the engine ---- */
@@ -307,6 +368,7 @@ const struct engine engine_sampled = {.want_capabilities = sampled_want_capabili
                                       .take_sample = sampled_object,
                                       .thread_starts = sampled_thread_starts,
                                       .awaits = sampled_lives_take,
+                                      .sample_less = sampled_less,
                                       .needs_allocs =
                                           "engine=sampled: this JVM has no SampledObjectAlloc "
                                           "events, or another agent uses them: no trace is made"};

@@ -2,7 +2,10 @@
 /* Starts the agent's own Java threads. */
 #include "agent/records/agent_thread.h"
 
+#include <stdlib.h>
+
 #include "agent/base/exceptions.h"
+#include "agent/base/own_share.h"
 #include "agent/base/tracer.h"
 #include "agent/records/threads.h"
 
@@ -29,21 +32,40 @@ static jthread make_thread(JNIEnv *jni, const char *name_text)
     return thread;
 }
 
+/* What a thread runs; freed by the thread. */
+struct work {
+    jvmtiStartFunction run;
+    void *data;
+};
+
+static void JNICALL run_work(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
+{
+    struct work work = *(struct work *) data;
+    free(data);
+    own_share_thread_begins();
+    work.run(jvmti, jni, work.data);
+    own_share_thread_ends();
+}
+
 bool agent_thread_start(JNIEnv *jni, const char *name, jvmtiStartFunction run, void *data,
                         jobject *thread)
 {
-    jthread made = make_thread(jni, name);
+    struct work *work = malloc(sizeof *work);
+    jthread made = work != NULL ? make_thread(jni, name) : NULL;
     *thread = made != NULL ? (*jni)->NewGlobalRef(jni, made) : NULL;
     if (*thread != NULL) {
+        *work = (struct work){run, data};
         thread_leave_out(*thread);
         if ((*tracer.jvmti)
-                ->RunAgentThread(tracer.jvmti, made, run, data, JVMTI_THREAD_NORM_PRIORITY) !=
+                ->RunAgentThread(tracer.jvmti, made, run_work, work, JVMTI_THREAD_NORM_PRIORITY) !=
             JVMTI_ERROR_NONE) {
             if (thread_leave_in(*thread))
                 (*jni)->DeleteGlobalRef(jni, *thread);
             *thread = NULL;
         }
     }
+    if (*thread == NULL)
+        free(work);
     (*jni)->DeleteLocalRef(jni, made);
     return *thread != NULL;
 }

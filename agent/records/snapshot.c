@@ -116,11 +116,13 @@ static void take_objects(struct session *session, struct os_thread *os, JNIEnv *
 /* Returns true if a collection must come before the snapshot. Allocation buffers handed out before
  * sampling was on cause no samples: the collection takes them back from their threads. It also
  * removes garbage, which would otherwise be recorded as existing and then die at the first
- * collection. */
+ * collection. With max-pause= there is none: samples of the buffers that threads have are missing
+ * then, and nothing that exists is recorded. */
 static bool needs_collection(const struct session *session)
 {
     bool samples = session->options.engine != ENGINE_BYTECODE;
-    return (tracer.early_collection || session->late) && (samples || session->options.existing);
+    return (tracer.early_collection || session->late) && (samples || session->options.existing) &&
+           session->options.max_pause_ns == 0;
 }
 
 void snapshot_take(struct session *session, JNIEnv *jni)
@@ -133,8 +135,9 @@ void snapshot_take(struct session *session, JNIEnv *jni)
     if ((session->options.events & TRACED_CLASS) != 0)
         class_each_loaded(jni, snapshot_take_class, session);
     if ((session->options.events & TRACED_ALLOC) != 0) {
+        uint64_t took_ns;
         if (needs_collection(session))
-            (*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti);
+            heap_collect(&took_ns);
         if (session->options.existing)
             take_objects(session, os, jni);
     }

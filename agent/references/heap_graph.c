@@ -7,6 +7,7 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/jvm_classes.h"
+#include "agent/base/own_share.h"
 #include "agent/base/patience.h"
 #include "agent/deaths/reaper.h"
 #include "agent/hotspot/hash_state.h"
@@ -299,8 +300,10 @@ static void heap_walk_follow(struct walk *walk)
     memset(&callbacks, 0, sizeof callbacks);
     callbacks.heap_reference_callback = on_reference;
     live_stand_still(walk->stream, true);
+    uint64_t from_ns = clock_monotonic_ns();
     jvmtiError code =
         (*tracer.jvmti)->FollowReferences(tracer.jvmti, 0, NULL, NULL, &callbacks, walk);
+    own_share_stopped_since(OWN_STOP_HEAP, from_ns);
     live_stand_still(walk->stream, false);
     if (code != JVMTI_ERROR_NONE)
         log_message("a snapshot is not complete: JVMTI error %d", (int) code);

@@ -364,6 +364,58 @@ static void keep_library(void)
     late_zstd_find();
 }
 
+/* Returns false if there is no agent for commands. */
+static bool attach_first(JavaVM *vm, const struct options *options)
+{
+    if (tracer.vm != NULL)
+        return true;
+    tracer.attached = true;
+    tracer.options = *options;
+    if (!set_clock() || !initialize(vm))
+        return false;
+    tracer.start = clock_moment_now();
+    return true;
+}
+
+static jint refuse_dormant(struct options *options)
+{
+    (void) options;
+    log_message("dormant: this word is for -agentpath alone");
+    return JNI_ERR;
+}
+
+/* Agent_OnAttach() runs again for each command, in the library that is loaded already, so all state
+ * that outlives a command is set up only by the first one. An agent that came with the JVM accepts
+ * commands as well: then `tracer.vm` is set, and its options of load time stay. */
+static jint attach(JavaVM *vm, struct options *options)
+{
+    static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER; /* attach and wake= at once */
+    if (!lock_within(&first_lock, COMMAND_PATIENCE_NS))
+        return JNI_ERR;
+    bool ready = attach_first(vm, options);
+    pthread_mutex_unlock(&first_lock);
+    if (!ready)
+        return JNI_ERR;
+    static jint (*const commands[])(struct options *) = {
+        [COMMAND_START] = entry_points_begin, [COMMAND_STOP] = entry_points_stop,
+        [COMMAND_FLUSH] = entry_points_flush, [COMMAND_STATUS] = status,
+        [COMMAND_SNAPSHOT] = snapshot,        [COMMAND_DORMANT] = refuse_dormant,
+    };
+    return commands[options->command](options);
+}
+
+static jint take_command(JavaVM *vm, const char *text)
+{
+    struct options *parsed = malloc(sizeof *parsed);
+    jint code = parsed != NULL && dormant_parse(parsed, text) ? JNI_OK : JNI_ERR;
+    if (code == JNI_OK && parsed->help)
+        options_print_help(false);
+    else if (code == JNI_OK)
+        code = attach(vm, parsed);
+    free(parsed);
+    return code;
+}
+
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
     (void) reserved;
@@ -377,6 +429,12 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     if (tracer.options.help) {
         options_print_help(false);
         exit(0);
+    }
+    if (tracer.options.command == COMMAND_DORMANT)
+        return dormant_begin(vm, &tracer.options, take_command) ? JNI_OK : JNI_ERR;
+    if (tracer.options.wake[0] != '\0') {
+        log_message("option wake: it needs the word dormant");
+        return JNI_ERR;
     }
     if (!archive_dump_allows(&tracer.options))
         return JNI_OK;
@@ -392,26 +450,6 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
                : JNI_ERR;
 }
 
-/* Agent_OnAttach() runs again for each command, in the library that is loaded already, so all state
- * that outlives a command is set up only by the first one. An agent that came with the JVM accepts
- * commands as well: then `tracer.vm` is set, and its options of load time stay. */
-static jint attach(JavaVM *vm, struct options *options)
-{
-    if (tracer.vm == NULL) {
-        tracer.attached = true;
-        tracer.options = *options;
-        if (!set_clock() || !initialize(vm))
-            return JNI_ERR;
-        tracer.start = clock_moment_now();
-    }
-    static jint (*const commands[])(struct options *) = {
-        [COMMAND_START] = entry_points_begin, [COMMAND_STOP] = entry_points_stop,
-        [COMMAND_FLUSH] = entry_points_flush, [COMMAND_STATUS] = status,
-        [COMMAND_SNAPSHOT] = snapshot,
-    };
-    return commands[options->command](options);
-}
-
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
     (void) reserved;
@@ -420,13 +458,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
     int client;
     if (!attach_client_take(&command, &client))
         return JNI_ERR;
-    struct options *parsed = malloc(sizeof *parsed);
-    jint code = parsed != NULL && options_parse(parsed, command) ? JNI_OK : JNI_ERR;
-    if (code == JNI_OK && parsed->help)
-        options_print_help(false);
-    else if (code == JNI_OK)
-        code = attach(vm, parsed);
-    free(parsed);
+    jint code = take_command(vm, command);
     attach_client_leave(client);
     return code;
 }

@@ -54,7 +54,7 @@ static uint64_t memory_account_measure(struct session *session, uint64_t parts[M
     }
     if (sum > peaks->sum)
         peaks->sum = sum;
-    return sum;
+    return peaks->now = sum;
 }
 
 static void say_too_much(const struct session *session, const uint64_t parts[MEMORY_COUNT])

@@ -67,6 +67,16 @@ bool memory_account_keep(struct session *session, void (*give_back)(struct drain
 /* Writes the peaks as properties. */
 void memory_account_put(const struct session *session, struct drain *drain);
 
+/* Guards: the agent's own share of the program's time, and what is done when it is too large. */
+
+/* When the session has begun. */
+void guards_begin(struct session *session);
+/* The drain thread, in each of its passes, after memory_account_keep(). Returns false if the trace
+ * must end, with a message, and sets its end. */
+bool guards_keep(struct session *session);
+/* Writes what was measured as properties. */
+void guards_put(const struct session *session, struct drain *drain);
+
 /* What threads allocated without a record, by the JVM's own counters. */
 
 /* Returns whether the session begins late and records all allocations: then threads may have missed
@@ -126,6 +136,17 @@ bool duration_prepare(uint64_t duration_ns);
 void duration_settle(uint64_t duration_ns, bool has_begun);
 /* When it has ended: nothing is to be ended any more. */
 void duration_forget(void);
+
+/* dormant: an agent that does nothing until a command comes. */
+
+/* Runs a command in a Java thread, as an attach does. */
+typedef jint dormant_command(JavaVM *vm, const char *text);
+/* At load: keeps the options, and starts the thread that looks for the file of wake=. Returns false
+ * if the JVM must not run. */
+bool dormant_begin(JavaVM *vm, const struct options *options, dormant_command *run);
+/* Parses a command to an agent in a running JVM: in a dormant one the options of load time come
+ * first, and its limits hold. Returns false if there was a fault. */
+bool dormant_parse(struct options *options, const char *text);
 
 /* rotate=: a trace is followed by the next one, in a file of its own; keep= of them stay. */
 

@@ -214,6 +214,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     if (session->late)
         session->bytecode.check_until += tracer_stamps_of_ns(CHECK_NS);
     stamps_go_on(session);
+    guards_begin(session);
     if ((session->options.events & TRACED_METHOD) != 0)
         session->engine->enable_methods(session, true);
     atomic_store(&session->quick_objects, new_objects_are_plain(session));

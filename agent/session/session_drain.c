@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/base/internals.h"
+#include "agent/base/own_share.h"
 #include "agent/base/patience.h"
 #include "agent/base/tracer.h"
 #include "agent/bytecode/class_hook.h"
@@ -181,6 +182,8 @@ static bool must_end(struct drain *drain)
         end_for_file(session, session->drain.store->code);
     } else if (!memory_account_keep(session, session_drain_write_all, drain)) {
         session->end = END_MEMORY;
+    } else if (!guards_keep(session)) {
+        return true;
     } else if (atomic_load(&session->end_wanted)) {
         session->end = session->wanted_end;
     } else {
@@ -287,6 +290,7 @@ static void close_trace(struct drain *drain)
     if (session->end_collection_ns != 0)
         drain_put_number(drain, "end-collection-ns", session->end_collection_ns);
     memory_account_put(session, drain);
+    guards_put(session, drain);
     session->next_object = atomic_load(&session->map->next_object);
     if (session->options.engine == ENGINE_SAMPLED)
         drain_put_number(drain, "sample-repeats", draw_repeats_share(DRAWS_OF_FILE));
@@ -398,9 +402,11 @@ void *session_drain_run(void *data)
 {
     struct session *session = data;
     pthread_setname_np(pthread_self(), "StepTrace drain");
+    own_share_thread_begins();
     session->drain.keeps_apart = apart_begin();
     run_errands(session);
     if (!session->drain.dismissed)
         drain_session(session);
+    own_share_thread_ends();
     return NULL;
 }

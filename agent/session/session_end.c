@@ -27,8 +27,10 @@
 
 const char *session_end_name(enum session_end end)
 {
-    static const char *const names[] = {"vm-death",  "stopped", "limit",
-                                        "disk-full", "failed",  "memory"};
+    static const char *const names[] = {
+        [END_VM_DEATH] = "vm-death",   [END_STOPPED] = "stopped",    [END_LIMIT] = "limit",
+        [END_DISK_FULL] = "disk-full", [END_FAILED] = "failed",      [END_MEMORY] = "memory",
+        [END_MAX_CPU] = "max-cpu",     [END_MAX_PAUSE] = "max-pause"};
     return names[end];
 }
 
@@ -84,9 +86,9 @@ static void collect_last(struct session *session, bool jvm_ends)
     JNIEnv *jni = session->options.end == END_COLLECTED && !session->is_followed ? jvm_jni() : NULL;
     if (jni == NULL || !may_collect(session, jni, jvm_ends))
         return;
-    uint64_t from = clock_monotonic_ns();
-    if ((*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti) == JVMTI_ERROR_NONE)
-        session->end_collection_ns = clock_monotonic_ns() - from;
+    uint64_t took_ns;
+    if (heap_collect(&took_ns))
+        session->end_collection_ns = took_ns;
 }
 
 static void take_last_snapshot(const struct session *session)

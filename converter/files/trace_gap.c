@@ -42,6 +42,11 @@ const char *trace_gap_early(const char *end)
         return "the trace ends before its program did: the disk was full";
     if (strcmp(end, "memory") == 0)
         return "the trace ends before its program did: it needed more than memory= allowed";
+    if (strcmp(end, "max-cpu") == 0)
+        return "the trace ends before its program did: the agent took more than max-cpu= allowed";
+    if (strcmp(end, "max-pause") == 0)
+        return "the trace ends before its program did: the agent stopped the program for longer "
+               "than max-pause= allowed";
     if (strcmp(end, "failed") == 0)
         return "the trace ends before its program did: the recorder failed";
     return NULL;

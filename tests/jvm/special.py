@@ -21,6 +21,7 @@ import escape_cases
 import facts
 import file_cases
 import gentle_cases
+import guard_cases
 import hang_cases
 import hash_cases
 import heap_dump_cases
@@ -490,3 +491,4 @@ TABLE.update(jar_cases.TABLE)
 TABLE.update(file_cases.TABLE)
 TABLE.update(gentle_cases.TABLE)
 TABLE.update(memory_cases.TABLE)
+TABLE.update(guard_cases.TABLE)

@@ -62,6 +62,30 @@ static void test_every_key(void)
     CU_ASSERT_EQUAL(options.exclude.count, 1);
 }
 
+static void test_guards(void)
+{
+    CU_ASSERT_TRUE(options_parse(&options, ""));
+    CU_ASSERT(options.max_cpu == 0 && options.max_pause_ns == 0 && options.wake[0] == '\0');
+    CU_ASSERT_TRUE(options_parse(&options, "max-cpu=2%,max-pause=10ms,max-memory=64m"));
+    CU_ASSERT(options.max_cpu == 200 && options.max_pause_ns == 10000000);
+    CU_ASSERT_EQUAL(options.memory_bytes, 64u << 20);
+    CU_ASSERT_TRUE(options_parse(&options, "max-cpu=0.01%,max-pause=1us"));
+    CU_ASSERT(options.max_cpu == 1 && options.max_pause_ns == 1000);
+    CU_ASSERT_TRUE(options_parse(&options, "max-cpu=0.5%,max-cpu=12.34%,max-pause=60s"));
+    CU_ASSERT(options.max_cpu == 1234 && options.max_pause_ns == UINT64_C(60000000000));
+    CU_ASSERT_TRUE(options_parse(&options, "max-cpu=100.00%,dormant,wake=/run/%%w"));
+    CU_ASSERT(options.max_cpu == 10000 && options.command == COMMAND_DORMANT);
+    CU_ASSERT_STRING_EQUAL(options.wake, "/run/%w");
+    static const char *const faults[] = {
+        "0%",  "0.00%", "101%", "100.01%", "2",     "%",    "2.%", ".5%", "-1%",  "1.234%",
+        "2%%", " 2%",   "2 %",  "1e1%",    "1000%", "0x2%", "2.5", "",    "2.5%x"};
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "max-cpu=%s", faults[i]);
+        CU_ASSERT_FALSE(options_parse(&options, text));
+    }
+}
+
 static void test_internals(void)
 {
     CU_ASSERT_TRUE(options_parse(&options, ""));
@@ -211,6 +235,11 @@ static void test_faults(void)
         "probes=keep,events=alloc,start=a/B.c",
         "probes=keep,method=count,events=alloc",
         "memory=1m",
+        "max-memory=1m",
+        "max-pause=10",
+        "max-pause=0ms",
+        "max-pause=61s",
+        "wake=",
         "gentle=yes,start=a/B.c",
         "required=perhaps",
         "overwrite=1",
@@ -423,6 +452,7 @@ void add_suite(void)
     CU_add_test(suite, "defaults", test_defaults);
     CU_add_test(suite, "every key", test_every_key);
     CU_add_test(suite, "limits with units", test_limits);
+    CU_add_test(suite, "guards", test_guards);
     CU_add_test(suite, "internals", test_internals);
     CU_add_test(suite, "samples", test_sampled);
     CU_add_test(suite, "no times", test_no_times);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clocks of the agent's threads, and its longest stop. */
+#include "agent/base/own_share.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "capture/clock.h"
+
+/* Drain, reaper, rotation, duration, wake, and those of the trace before. */
+#define THREADS 12u
+
+/* A thread's clock has a number other than 0, which is the clock of the day. */
+static _Atomic clockid_t clocks[THREADS];
+static _Atomic uint64_t added_ns; /* of threads that have ended, and in threads of the program */
+
+/* Returns 0 for the clock of a thread that has just ended. */
+static uint64_t clock_value(clockid_t clock)
+{
+    struct timespec now;
+    if (clock_gettime(clock, &now) != 0)
+        return 0;
+    return (uint64_t) now.tv_sec * UINT64_C(1000000000) + (uint64_t) now.tv_nsec;
+}
+
+void own_share_thread_begins(void)
+{
+    clockid_t own;
+    if (pthread_getcpuclockid(pthread_self(), &own) != 0)
+        return;
+    for (size_t i = 0; i < THREADS; i++) {
+        clockid_t none = 0;
+        if (atomic_compare_exchange_strong(&clocks[i], &none, own))
+            return;
+    }
+}
+
+/* The clock goes first: the sum is too small for a moment, and never too large. */
+void own_share_thread_ends(void)
+{
+    clockid_t own;
+    if (pthread_getcpuclockid(pthread_self(), &own) != 0)
+        return;
+    for (size_t i = 0; i < THREADS; i++) {
+        clockid_t mine = own;
+        if (atomic_compare_exchange_strong(&clocks[i], &mine, 0))
+            break;
+    }
+    own_share_add(clock_value(CLOCK_THREAD_CPUTIME_ID));
+}
+
+void own_share_add(uint64_t ns)
+{
+    atomic_fetch_add_explicit(&added_ns, ns, memory_order_relaxed);
+}
+
+uint64_t own_share_ns(void)
+{
+    uint64_t sum = atomic_load(&added_ns);
+    for (size_t i = 0; i < THREADS; i++) {
+        clockid_t clock = atomic_load(&clocks[i]);
+        sum += clock != 0 ? clock_value(clock) : 0;
+    }
+    return sum;
+}
+
+/* ---- stops: nanoseconds and, in the low bits, their cause ---- */
+
+#define STOP_BITS 3u
+_Static_assert(OWN_STOP_COUNT <= 1u << STOP_BITS, "a stop fits");
+
+static _Atomic uint64_t longest;
+
+void own_share_stopped(enum own_stop stop, uint64_t ns)
+{
+    uint64_t packed = ns << STOP_BITS | (uint64_t) stop, known = atomic_load(&longest);
+    while (packed > known && !atomic_compare_exchange_weak(&longest, &known, packed))
+        ;
+}
+
+void own_share_stopped_since(enum own_stop stop, uint64_t from_ns)
+{
+    own_share_stopped(stop, clock_monotonic_ns() - from_ns);
+}
+
+uint64_t own_share_take_stop(enum own_stop *stop)
+{
+    uint64_t packed = atomic_exchange(&longest, 0);
+    *stop = (enum own_stop)(packed & ((1u << STOP_BITS) - 1));
+    return packed >> STOP_BITS;
+}
+
+const char *own_stop_text(enum own_stop stop)
+{
+    static const char *const texts[] = {
+#define STOP_TEXT(name, text) [OWN_STOP_##name] = text,
+        OWN_STOPS(STOP_TEXT)
+#undef STOP_TEXT
+    };
+    return texts[stop];
+}

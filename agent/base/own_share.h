@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the agent takes of the program's time: processor time of the agent's own threads, and how
+ * long it stops the program. guards.c compares both with max-cpu= and max-pause=. Any thread. */
+#ifndef AGENT_BASE_OWN_SHARE_H
+#define AGENT_BASE_OWN_SHARE_H
+
+#include <stdint.h>
+
+/* What stops the program, in words for messages. */
+#define OWN_STOPS(X)                                                                               \
+    X(NONE, "nothing")                                                                             \
+    X(COLLECTION, "its work in a collection")                                                      \
+    X(FORCED, "a collection that it asked for")                                                    \
+    X(HEAP, "a walk of the heap")                                                                  \
+    X(CLASSES, "a change of classes")
+
+enum own_stop {
+#define OWN_STOP(name, text) OWN_STOP_##name,
+    OWN_STOPS(OWN_STOP)
+#undef OWN_STOP
+        OWN_STOP_COUNT
+};
+
+/* The calling thread is one of the agent's until it says that it ends. More threads than the agent
+ * has at a time are not counted before they end. */
+void own_share_thread_begins(void);
+void own_share_thread_ends(void);
+/* Adds processor time of the agent in a thread of the program. */
+void own_share_add(uint64_t ns);
+/* Returns all processor time until now. A thread that is ending may be missing for a moment. */
+uint64_t own_share_ns(void);
+
+/* Notes for how long the agent has stopped the program. */
+void own_share_stopped(enum own_stop stop, uint64_t ns);
+/* The same for a call that began at `from_ns` of clock_monotonic_ns(). It may have waited for the
+ * program to stand still first: this is the most that the program can have been stopped. */
+void own_share_stopped_since(enum own_stop stop, uint64_t from_ns);
+/* Returns the longest one since the last call, and sets *stop. */
+uint64_t own_share_take_stop(enum own_stop *stop);
+const char *own_stop_text(enum own_stop stop);
+
+#endif

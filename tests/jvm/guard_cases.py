@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Guards: max-cpu=, max-pause=, max-memory= and limit= end the trace, not the program; and a dormant agent, which
+does nothing until a command comes."""
+import json
+import os
+import pathlib
+import subprocess
+import threading
+import time
+
+import drivers
+from session import Failure, answer, expect_line, finish, shown
+
+STRANGER = 65534  # a user that has no files here
+
+
+def require(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+class Trickle:
+    """A running program that can be told to end, with its agent's messages."""
+
+    def __init__(self, session, name, options, vm=""):
+        self.session, self.name = session, name
+        with open(session.path(f"{name}.stderr"), "wb") as errors:
+            self.process = subprocess.Popen(session.java("Trickle", f"-Xmx64m {vm}", options), stdin=subprocess.PIPE,
+                                            stdout=subprocess.PIPE, stderr=errors, cwd=session.directory)
+        expect_line(self.process, "trickles")
+
+    def said(self):
+        return pathlib.Path(self.session.path(f"{self.name}.stderr")).read_text()
+
+    def await_words(self, words, seconds=60):
+        for _ in range(seconds * 20):
+            if words in self.said() or self.process.poll() is not None:
+                break
+            time.sleep(0.05)
+        require(words in self.said(), f"{self.name} does not say {words!r}:\n{self.said()}")
+
+    def await_file(self, name, seconds=60):
+        for _ in range(seconds * 20):
+            if os.path.exists(self.session.path(name)):
+                return
+            time.sleep(0.05)
+        raise Failure(f"{name} is not there: {self.said()}")
+
+    def end(self):
+        """The program ends by itself and as ever."""
+        answer(self.process)
+        rest = finish(self.process)
+        require(self.process.returncode == 0 and rest == b"done true\n",
+                f"{self.name} ends with {self.process.returncode}: {shown(rest)} {self.said()}")
+
+    def properties(self, trace):
+        text = self.session.step("info", "--json", trace, codes=(0, 3))
+        return json.loads(text)["properties"]
+
+
+def run_together(function):
+    threads = [threading.Thread(target=function, args=(i,)) for i in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def threads_of(process):
+    return [path.read_text().strip() for path in pathlib.Path(f"/proc/{process.pid}/task").glob("*/comm")]
+
+
+def guards(session):
+    """Each guard is made to trip, in four programs at once; each program goes on."""
+    heap = "existing=yes,snapshot=every:100ms,max-pause=1ms"
+    programs = [Trickle(session, "cpu", "file=cpu.step,max-cpu=0.01%"),
+                Trickle(session, "samples", "file=samples.step,engine=sampled,sample=128,max-cpu=0.2%"),
+                Trickle(session, "pause", f"file=pause.step,{heap}"),
+                Trickle(session, "memory", "file=memory.step,max-memory=8m,stack=16,limit=64k")]
+    cpu, samples, pause, memory = programs
+    try:
+        cpu.await_words("the trace ends here: the agent took ")
+        samples.await_words("from now on one in ")
+        pause.await_words("the trace ends here: a walk of the heap stopped the program for ")
+        memory.await_words("the trace ends here: ")
+        for program in programs:
+            program.end()
+    finally:
+        for program in programs:
+            program.process.kill()
+    found = cpu.properties("cpu.step")
+    require(found["end"] == "max-cpu" and int(found["guard-cpu-peak"]) > 1, f"{found}")
+    require("(max-cpu=0.01 %)" in cpu.said(), cpu.said())
+    found = samples.properties("samples.step")
+    require(found["end"] in ("vm-death", "max-cpu") and int(found["guard-fewer-samples"]) > 0, f"{found}")
+    found = pause.properties("pause.step")
+    require(found["end"] == "max-pause" and int(found["guard-pause-ns"]) > 1000000, f"{found}")
+    require(memory.properties("memory.step")["end"] in ("memory", "limit"), "memory")
+    session.step("stats", "pause.step", codes=(3,))
+
+
+def dormant(session):
+    """Nothing is there until attach wakes it; the limits of load time hold, whatever the command says."""
+    session.java("Trickle")
+    program = Trickle(session, "dormant", "dormant,file=run.step,limit=64k,max-cpu=90%")
+    try:
+        require(not [name for name in threads_of(program.process) if "StepTrace" in name], "a thread is there")
+        require(drivers.load(session, program.process.pid, "dormant", may_fail=True) != 0, "asleep twice")
+        drivers.load(session, program.process.pid, "limit=1g,max-cpu=100%,engine=jvmti")
+        program.await_words("the trace ends here: limit reached")
+        # The next one begins, of two at once; the name of load time is free, since that trace is being replaced.
+        codes = []
+        run_together(lambda i: codes.append(drivers.load(session, program.process.pid, f"file=two{i}.step", True)))
+        require(sorted(code == 0 for code in codes) == [False, True], f"{codes}")
+        drivers.load(session, program.process.pid, "stop")
+        program.end()
+    finally:
+        program.process.kill()
+    found = program.properties("run.step")
+    require(found["end"] == "limit" and found["engine"] == "jvmti" and found["attached"] == "yes", f"{found}")
+    require("WARNING" not in program.said(), program.said())
+    session.step("check", "run.step", codes=(0, 3))
+
+
+def put(path, text, new="new"):
+    """Whole at once, as a shell's mv does it."""
+    new = path.with_name(new)
+    new.write_text(text)
+    new.rename(path)
+
+
+def refuse(program, path, reason, remove=True):
+    program.await_words(f"{path} is not obeyed: {reason}", 10)
+    if remove:
+        path.unlink()
+
+
+def wake(session):
+    """The file of wake=, in a JVM that takes no attach: hostile ones, an incomplete one, two at once."""
+    directory = pathlib.Path(session.path("wake"))
+    directory.mkdir(mode=0o700, exist_ok=True)
+    path = directory / "command"
+    put(path, "file=old.step\n")
+    program = Trickle(session, "wake", f"dormant,file=run.step,wake={path}",
+                      "-XX:+DisableAttachMechanism -XX:+EnableDynamicAgentLoading")
+    try:
+        time.sleep(1.5)  # the one of before the start stays
+        require(path.exists() and not os.path.exists(session.path("old.step")), "an old command was taken")
+        path.unlink()
+        (directory / "else").write_text("file=link.step\n")
+        path.symlink_to(directory / "else")
+        refuse(program, path, "it is a link")
+        os.link(directory / "else", path)
+        refuse(program, path, "it has another name, too")
+        os.mkfifo(path)
+        refuse(program, path, "it is no regular file")
+        put(path, "x" * 9000)
+        refuse(program, path, "it is too long")
+        if os.geteuid() == 0:
+            new = directory / "new"
+            new.write_text("file=stranger.step\n")
+            os.chown(new, STRANGER, STRANGER)
+            new.rename(path)
+            refuse(program, path, "others can write it")
+        directory.chmod(0o770)
+        put(path, "file=group.step\n")
+        refuse(program, path, "others can write in its directory", remove=False)
+        directory.chmod(0o700)
+        put(path, "bogus=1\n")
+        program.await_words("option 'bogus' is unknown")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("file=half")
+            file.flush()
+            time.sleep(1.3)
+            require(path.exists() and not list(pathlib.Path(session.directory).glob("half*")), "half a command")
+            file.write(".step\n")
+        program.await_file("half.step")
+        put(path, "file=second.step\n")  # that one is being recorded
+        program.await_words("this JVM is being recorded already")
+        put(path, "stop\n")
+        program.await_words(": stop")
+        run_together(lambda i: put(path, f"file=both.step,duration={i}s\n", f"new{i}"))
+        program.await_file("both.step")
+        time.sleep(0.2)
+        program.end()
+    finally:
+        program.process.kill()
+    names = {name.name for name in pathlib.Path(session.directory).glob("*.step")}
+    require(names <= {"half.step", "both.step"}, f"{names}")
+    require(not path.exists(), "a command stays")
+    found = program.properties("half.step")
+    require(found["end"] == "stopped" and found["attached"] == "yes", f"{found}")
+
+
+TABLE = {function.__name__: function for function in (guards, dormant, wake)}

@@ -110,7 +110,7 @@ def dormant(session):
         program.await_words("the trace ends here: limit reached")
         # The next one begins, of two at once; the name of load time is free, since that trace is being replaced.
         codes = []
-        run_together(lambda i: codes.append(drivers.load(session, program.process.pid, f"file=two{i}.step", True)))
+        run_together(lambda i: codes.append(drivers.load(session, program.process.pid, f"file=two{i}.step,engine=sampled", True)))
         require(sorted(code == 0 for code in codes) == [False, True], f"{codes}")
         drivers.load(session, program.process.pid, "stop")
         program.end()

@@ -51,6 +51,26 @@ def tests():
     return names
 
 
+def safety_faults():
+    """Each row of a table of safety.md names what holds it, in its last column: a test or a script that is there."""
+    text, names = read("docs/safety.md"), tests()
+    cases = " ".join(read(path) for path in glob.glob("tests/jvm/*.py"))
+    registered = " ".join(read(path) for path in glob.glob("tests/cli/CMakeLists.txt"))
+    for row in re.findall(r"^\| .*\|$", text, re.M):
+        holders = re.findall(r"`([^`]+)`", row.rsplit("|", 2)[1])
+        if row.endswith("| held by |"):
+            continue
+        found = [name for name in holders if re.fullmatch(r"jvm\.\w+|unit_\w+|\w+_hostile|record_names_\*|scripts/[\w.-]+", name)]
+        if not found and "[SECURITY.md]" not in row:
+            yield f"docs/safety.md: {row[:60]}..: no test holds it"
+        for name in found:
+            case = name.removeprefix("jvm.")
+            if not (is_test(name, names) if name.startswith("unit_") else os.path.exists(name) if "/" in name
+                    else name.rstrip("*") in registered if not name.startswith("jvm.")
+                    else f"def {case}(session)" in cases or os.path.exists(f"java-tests/facts/{case}.java")):
+                yield f"docs/safety.md: there is no {name}"
+
+
 def is_test(name, names):
     return any(n.startswith(name) or (n.startswith("unit_") and name.startswith(n)) for n in names)
 
@@ -172,6 +192,7 @@ def main():
     lines = read("README.md").count("\n")
     faults += [f"README.md: {lines} lines, {README_LINES} at most"] if lines > README_LINES else []
     faults += picture_faults()
+    faults += safety_faults()
     faults += wrong_places()
     print(*faults, f"{len(pages)} pages, {count} places", sep="\n")
     return 1 if faults else 0

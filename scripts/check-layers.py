@@ -60,6 +60,8 @@ OPENERS = {  # files, or folders, that do any of these, each with the reason
     "malloc-recorder/": "the trace, its live file, and the program's own files",
 }
 
+SOCKETS = set("socket socketpair bind listen connect accept accept4 getaddrinfo gethostbyname sendto sendmsg".split())
+
 WAITS_PAGE = "docs/hotspot-internals.md"
 WAITING = set("""poll ppoll select pselect epoll_wait epoll_pwait nanosleep clock_nanosleep usleep sleep sched_yield flock lockf
     waitpid wait wait3 wait4 waitid pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait pthread_join
@@ -180,6 +182,16 @@ def opener_faults(build):
         yield f"{entry} opens nothing any more: it need not be in OPENERS"
 
 
+def socket_faults(build):
+    """What runs in the recorded process has one socket, which is of this machine: docs/safety.md says so."""
+    for path, calls in sorted(object_calls(build, SOCKETS).items()):
+        if path.startswith(("agent/", "capture/", "malloc-recorder/")) and path != "capture/attach_client":
+            yield f"{path}.c: {', '.join(sorted(calls))}(): a recorder makes no connection"
+    families = set(re.findall(r"\bAF_\w+", read("capture/attach_client.c")))
+    if families != {"AF_UNIX"}:
+        yield f"capture/attach_client.c: {', '.join(sorted(families))}: a recorder makes no connection"
+
+
 def exported(folder):
     """What the folder's library gives out; of the recorder, functions that stand in front of the C library's."""
     path = f"{folder}/exports.map"
@@ -258,7 +270,7 @@ def main():
         found = set(circles_of_calls(sys.argv[1], targets))
         faults += [f"a circle of calls in {circle}" for circle in sorted(found - set(KNOWN_CIRCLES))]
         faults += [f"no circle of calls any more in {circle}" for circle in sorted(set(KNOWN_CIRCLES) - found)]
-        faults += [*opener_faults(sys.argv[1]), *wait_faults(sys.argv[1])]
+        faults += [*opener_faults(sys.argv[1]), *wait_faults(sys.argv[1]), *socket_faults(sys.argv[1])]
         faults += [f"{path}: {name}() is global, and no other file uses it"
                    for name, path in uncalled(sys.argv[1], targets, files) if name not in UNCALLED]
     print(*faults, f"{len(uses)} layers, {len(faults)} faults", sep="\n")

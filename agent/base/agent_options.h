@@ -36,6 +36,9 @@ enum option_command {
 };
 enum option_snapshot { SNAPSHOT_START = 1 << 0, SNAPSHOT_END = 1 << 1 };
 
+/* What a trace does not have. */
+enum option_redact { REDACT_NAMES = 1 << 0, REDACT_COMMAND_LINE = 1 << 1 };
+
 /* Options whose being given matters, besides their value. */
 enum option_named {
     NAMED_SAMPLE = 1 << 0, /* an option of engine=sampled alone */
@@ -88,7 +91,8 @@ struct options {
     bool layout;     /* fields of classes and lengths of arrays, see agent/records/layouts.h */
     bool required;   /* the program must not run untraced */
     bool overwrite;
-    uint32_t mode; /* permissions of the files */
+    uint32_t mode;   /* permissions of the files */
+    uint32_t redact; /* enum option_redact bits */
     bool help;
     uint64_t resolution_ns; /* 0: no times, see tracer.tick */
     uint64_t limit_bytes;   /* 0: none */

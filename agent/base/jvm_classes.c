@@ -289,6 +289,26 @@ jobject own_frame_object(void)
     return object;
 }
 
+jobject loader_of_platform(JNIEnv *jni)
+{
+    static _Atomic(jobject) platform;
+    if (atomic_load(&platform) == NULL) {
+        jthrowable of_program = exception_set_aside(jni);
+        jclass class = class_find(jni, "java/lang/ClassLoader");
+        jmethodID get = class != NULL
+                            ? (*jni)->GetStaticMethodID(jni, class, "getPlatformClassLoader",
+                                                        "()Ljava/lang/ClassLoader;")
+                            : NULL;
+        jobject found = get != NULL ? (*jni)->CallStaticObjectMethod(jni, class, get) : NULL;
+        exception_restore(jni, of_program, found == NULL, THROWN_BY_JAVA);
+        if (found != NULL)
+            atomic_store(&platform, (*jni)->NewGlobalRef(jni, found));
+        (*jni)->DeleteLocalRef(jni, found);
+        (*jni)->DeleteLocalRef(jni, class);
+    }
+    return atomic_load(&platform);
+}
+
 uint64_t heap_used_bytes(JNIEnv *jni)
 {
     int64_t total = 0, unused = 0;

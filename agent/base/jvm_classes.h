@@ -43,6 +43,9 @@ bool references_allow(JNIEnv *jni);
 /* Begins a frame of local references for as many, which PopLocalFrame() ends. Returns false if
  * there is no room. Throws nothing, and a pending exception stays. */
 bool references_begin(JNIEnv *jni, jint most);
+/* Returns a global reference to the platform loader, which the first call asks Java for; NULL: the
+ * JDK has none. */
+jobject loader_of_platform(JNIEnv *jni);
 /* Lists the loaded classes as local references. Returns false if the JVM does not. */
 bool classes_loaded(JNIEnv *jni, jclass **classes, jint *count);
 /* Calls `visit` for each loaded class, and deletes the local references. Returns false if the JVM

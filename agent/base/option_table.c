@@ -33,6 +33,8 @@ static const struct option_word probes_words[] = {{"restore", PROBES_RESTORED},
                                                   {"keep", PROBES_KEPT}};
 static const struct option_word method_words[] = {{"events", METHOD_EVENTS},
                                                   {"count", METHOD_COUNT}};
+static const struct option_word redact_words[] = {
+    {"none", 0}, {"names", REDACT_NAMES}, {"command-line", REDACT_COMMAND_LINE}};
 static const struct option_word end_words[] = {{"none", END_AS_IT_IS}, {"collect", END_COLLECTED}};
 static const struct option_word command_words[] = {
     {"start", COMMAND_START},   {"stop", COMMAND_STOP},         {"flush", COMMAND_FLUSH},
@@ -70,6 +72,12 @@ static void set_events(struct option_parse *parse, const struct option *option, 
     uint32_t phase = parse->options->events & TRACED_PHASE;
     parse->options->events =
         option_parse_words(parse, option->key, value, option->words, option->word_count) | phase;
+}
+
+static void set_redact(struct option_parse *parse, const struct option *option, const char *value)
+{
+    parse->options->redact =
+        option_parse_words(parse, option->key, value, option->words, option->word_count);
 }
 
 static void set_word(struct option_parse *parse, const struct option *option, const char *value)
@@ -333,6 +341,9 @@ const struct option option_table[] = {
      "of a dormant agent: a file with one line, which is a command as attach gives it; %p is the "
      "process id",
      false, .set = set_wake},
+    {"redact", "none|names+command-line", "none",
+     "names: numbers in place of the program's names; command-line: no command line, no host",
+     false, .set = set_redact, WORDS(redact_words)},
     {"required", "yes|no", "no", "exit instead of running untraced", true, SWITCH(required)},
     {"options", "FILE", "none", "read options from a file, one or more a line", true, .set = NULL},
 };

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/base/exceptions.h"
 #include "agent/base/hash_numbers.h"
 #include "agent/base/java_versions.h"
 #include "agent/base/jvm_classes.h"
@@ -14,6 +13,7 @@
 #include "agent/hotspot/slots.h"
 #include "agent/records/global_stream.h"
 #include "agent/records/named_table.h"
+#include "agent/records/redaction.h"
 #include "agent/records/threads.h"
 #include "format/core/hash.h"
 #include "format/core/hash_index.h"
@@ -231,6 +231,25 @@ static void classes_put_class(struct session *session, uint64_t number, bool exi
     global_write(session, record, 2, 1);
 }
 
+/* Returns the record of a definition, but for its first word. */
+static uint64_t *class_words(const struct session *session, const struct named_object *class,
+                             size_t *count)
+{
+    bool redacted = redaction_of_names(session);
+    char *other = redacted ? redaction_class(class->name) : NULL;
+    const char *name = redacted ? other : class->name;
+    size_t length = redacted && other != NULL ? strlen(other) : class->name_length;
+    *count = 3 + (length + 7) / 8;
+    uint64_t *words = name != NULL ? calloc(*count, sizeof *words) : NULL;
+    if (words != NULL) {
+        memcpy(&words[3], name, length);
+        words[1] = class->loader;
+        words[2] = length;
+    }
+    free(other);
+    return words;
+}
+
 /* Gives the class its number. The caller holds the class lock, so no other thread numbers this
  * class.
  *
@@ -242,13 +261,11 @@ static void classes_put_class(struct session *session, uint64_t number, bool exi
 static uint64_t classes_define_class(struct session *session, struct named_object *class,
                                      bool existing)
 {
-    size_t text_words = (class->name_length + 7) / 8, count = 3 + text_words;
-    uint64_t *words = calloc(count, sizeof *words);
+    size_t count;
+    uint64_t *words = class_words(session, class, &count);
     if (words == NULL)
         return 0;
-    memcpy(&words[3], class->name, class->name_length);
-    words[1] = class->loader;
-    words[2] = class->name_length;
+    bool spared = redaction_of_names(session) && redaction_spares_class(class->name);
     pthread_mutex_lock(&session->global_lock);
     uint64_t number = atomic_fetch_add(&session->class_count, 1) + 1;
     if (number >> STEP_LIVE_CLASS_BITS != 0) { /* 134 million classes: metaspace ends before */
@@ -257,6 +274,8 @@ static uint64_t classes_define_class(struct session *session, struct named_objec
         return 0;
     }
     words[0] = live_word(STEP_LIVE_DEFINE_CLASS, number);
+    if (redaction_of_names(session))
+        redaction_note_class(session, number, spared);
     global_write(session, words, count, 0);
     classes_put_class(session, number, existing);
     pthread_mutex_unlock(&session->global_lock);
@@ -407,20 +426,6 @@ int class_element_shift_of_tag(jlong tag, int references)
  * loaders. */
 bool class_is_of_application(JNIEnv *jni, jobject loader)
 {
-    static _Atomic(jobject) platform;
-    if (atomic_load(&platform) == NULL) {
-        jthrowable of_program = exception_set_aside(jni);
-        jclass class = class_find(jni, "java/lang/ClassLoader");
-        jmethodID get = class != NULL
-                            ? (*jni)->GetStaticMethodID(jni, class, "getPlatformClassLoader",
-                                                        "()Ljava/lang/ClassLoader;")
-                            : NULL;
-        jobject found = get != NULL ? (*jni)->CallStaticObjectMethod(jni, class, get) : NULL;
-        exception_restore(jni, of_program, found == NULL, THROWN_BY_JAVA);
-        if (found != NULL)
-            atomic_store(&platform, (*jni)->NewGlobalRef(jni, found));
-        (*jni)->DeleteLocalRef(jni, found);
-        (*jni)->DeleteLocalRef(jni, class);
-    }
-    return loader != NULL && !(*jni)->IsSameObject(jni, loader, atomic_load(&platform));
+    jobject platform = loader_of_platform(jni);
+    return loader != NULL && !(*jni)->IsSameObject(jni, loader, platform);
 }

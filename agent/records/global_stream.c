@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/records/redaction.h"
 #include "agent/records/stamps.h"
 #include "agent/records/threads.h"
 #include "format/core/hash.h"
@@ -138,7 +139,7 @@ uint64_t dictionary_number(struct session_dictionary *dictionary, struct session
 
 #define DEFINE_WORDS 4u
 
-uint64_t global_define(struct session *session, _Atomic uint64_t *count, uint64_t class,
+static uint64_t define(struct session *session, _Atomic uint64_t *count, uint64_t class,
                        uint64_t kind, const char *name, const char *more)
 {
     uint64_t lengths[2];
@@ -158,6 +159,47 @@ uint64_t global_define(struct session *session, _Atomic uint64_t *count, uint64_
     pthread_mutex_unlock(&session->global_lock);
     free(words);
     return number;
+}
+
+/* What the JVM itself calls methods is no name of the program's. */
+static bool is_spared(const struct session *session, uint64_t class, const char *name)
+{
+    return name[0] == '<' || name[0] == '\0' || redaction_spares(session, class);
+}
+
+/* redact=names: the names in the definition are replaced. The map of a source file's lines has
+ * names of files and is left out. */
+static uint64_t define_redacted(struct session *session, _Atomic uint64_t *count, uint64_t class,
+                                uint64_t kind, const char *name, const char *more)
+{
+    char number[REDACTION_BYTES], file[REDACTION_BYTES + sizeof ".java"];
+    bool is_source = (kind & STEP_LIVE_IS_SOURCE) != 0;
+    if ((kind & STEP_LIVE_IS_LAYOUT) != 0) {
+        char *layout = redaction_descriptor(name);
+        uint64_t defined = layout != NULL ? define(session, count, class, kind, layout, more) : 0;
+        free(layout);
+        return defined;
+    }
+    redaction_name(is_source                               ? 's'
+                   : (kind & STEP_LIVE_IS_PHASE_NAME) != 0 ? 'p'
+                   : (kind & STEP_LIVE_IS_FIELD) != 0      ? 'f'
+                                                           : 'm',
+                   name, number);
+    snprintf(file, sizeof file, "%s%s", number, is_source ? ".java" : "");
+    char *descriptor = redaction_descriptor(is_source ? "" : more);
+    uint64_t defined = descriptor != NULL
+                           ? define(session, count, class, kind,
+                                    is_spared(session, class, name) ? name : file, descriptor)
+                           : 0;
+    free(descriptor);
+    return defined;
+}
+
+uint64_t global_define(struct session *session, _Atomic uint64_t *count, uint64_t class,
+                       uint64_t kind, const char *name, const char *more)
+{
+    return redaction_of_names(session) ? define_redacted(session, count, class, kind, name, more)
+                                       : define(session, count, class, kind, name, more);
 }
 
 #define HEAD_WORDS 3u
@@ -201,8 +243,23 @@ bool fact_equals(const struct fact *fact, const struct fact *other)
            memcmp(fact->words + HEAD_WORDS, other->words + HEAD_WORDS, fact->payload_bytes) == 0;
 }
 
+/* Leaves the reason alone: the names are of class files, whose classes may not be defined. */
+static void fact_without_names(struct fact *fact)
+{
+    uint64_t *payload = fact->words + HEAD_WORDS;
+    char *texts = (char *) (payload + NOT_PROBED_WORDS);
+    uint64_t reason = payload[2] >> 32;
+    uint64_t names = (payload[1] & UINT32_MAX) + (payload[1] >> 32) + (payload[2] & UINT32_MAX);
+    memmove(texts, texts + names, reason);
+    payload[1] = 0;
+    payload[2] = reason << 32;
+    fact->payload_bytes -= names;
+}
+
 void fact_record(struct session *session, struct fact *fact)
 {
+    if (redaction_of_names(session))
+        fact_without_names(fact);
     global_stream_put_fact(session, STEP_LIVE_NOT_PROBED, fact->words, fact->payload_bytes);
 }
 

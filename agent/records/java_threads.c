@@ -9,6 +9,7 @@
 #include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/records/global_stream.h"
+#include "agent/records/redaction.h"
 #include "format/core/grow.h"
 
 /* ---- a thread's entry in the trace: its name and kind ---- */
@@ -21,8 +22,9 @@ struct description {
     uint64_t flags;
 };
 
-static void threads_describe(struct description *of, jthread thread)
+static void threads_describe(const struct session *session, struct description *of, jthread thread)
 {
+    char number[REDACTION_BYTES];
     JNIEnv *jni = jvm_jni();
     jvmtiThreadInfo info;
     memset(&info, 0, sizeof info);
@@ -30,9 +32,14 @@ static void threads_describe(struct description *of, jthread thread)
         return;
     if (info.is_daemon)
         of->flags |= THREAD_DAEMON;
-    if (info.name != NULL)
-        of->words = words_with_texts(HEAD_WORDS, (const char *const[]){info.name}, 1, SIZE_MAX,
-                                     &of->length);
+    const char *name = info.name;
+    if (name != NULL && redaction_of_names(session)) {
+        redaction_name('t', name, number);
+        name = number;
+    }
+    if (name != NULL)
+        of->words =
+            words_with_texts(HEAD_WORDS, (const char *const[]){name}, 1, SIZE_MAX, &of->length);
     if (of->words != NULL)
         of->length = utf8_cut((char *) &of->words[HEAD_WORDS], of->length);
     jvm_free(info.name);
@@ -49,7 +56,7 @@ static void thread_define(struct session *session, jthread thread, struct java_t
 {
     uint64_t nameless[HEAD_WORDS] = {0};
     struct description of = {.flags = known->is_virtual ? THREAD_VIRTUAL : 0};
-    threads_describe(&of, thread);
+    threads_describe(session, &of, thread);
     uint64_t *words = of.words != NULL ? of.words : nameless;
     pthread_mutex_lock(&session->global_lock);
     known->id = atomic_fetch_add(&session->thread_count, 1) + 1;

@@ -244,6 +244,7 @@ static void dormant_limit(struct options *options)
     options->max_pause_ns = smaller(options->max_pause_ns, limits->max_pause_ns);
     options->memory_bytes = smaller(options->memory_bytes, limits->memory_bytes);
     options->limit_bytes = smaller(options->limit_bytes, limits->limit_bytes);
+    options->redact |= limits->redact;
 }
 
 bool dormant_parse(struct options *options, const char *text)

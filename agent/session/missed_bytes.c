@@ -11,6 +11,7 @@
 #include "agent/base/jvm_classes.h"
 #include "agent/hotspot/thread_counters.h"
 #include "agent/records/global_stream.h"
+#include "agent/records/redaction.h"
 #include "agent/records/threads.h"
 #include "capture/drain.h"
 #include "capture/log.h"
@@ -41,15 +42,22 @@ struct missed_bytes {
 
 /* ---- the counters ---- */
 
-static void name_thread(jthread thread, JNIEnv *jni, struct thread_count *count)
+static void name_thread(const struct session *session, jthread thread, JNIEnv *jni,
+                        struct thread_count *count)
 {
+    char number[REDACTION_BYTES];
     jvmtiThreadInfo info;
     memset(&info, 0, sizeof info);
     if ((*tracer.jvmti)->GetThreadInfo(tracer.jvmti, thread, &info) != JVMTI_ERROR_NONE)
         return;
-    size_t length = info.name != NULL ? strlen(info.name) : 0;
+    const char *name = info.name != NULL ? info.name : "";
+    if (name[0] != '\0' && redaction_of_names(session)) {
+        redaction_name('t', name, number);
+        name = number;
+    }
+    size_t length = strlen(name);
     length = length < NAME_BYTES ? length : NAME_BYTES - 1;
-    memcpy(count->name, info.name != NULL ? info.name : "", length);
+    memcpy(count->name, name, length);
     count->name[utf8_cut(count->name, length)] = '\0';
     for (char *at = count->name; *at != '\0'; at++) { /* the text is also printed on stderr */
         bool is_c1 = (unsigned char) at[0] == 0xc2 && (unsigned char) at[1] < 0xa0;
@@ -80,7 +88,7 @@ static struct thread_count *missed_bytes_read_all(const struct session *session,
             const struct java_thread *java = names ? thread_of(threads[i]) : NULL;
             one->number = java != NULL && java->session == session->number ? java->id : 0;
             if (names)
-                name_thread(threads[i], jni, one);
+                name_thread(session, threads[i], jni, one);
             ++*count;
         }
         (*jni)->DeleteLocalRef(jni, threads[i]);

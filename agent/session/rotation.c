@@ -14,6 +14,7 @@
 #include "agent/events/engine.h"
 #include "agent/events/sampled_lives.h"
 #include "agent/records/agent_thread.h"
+#include "agent/records/redaction.h"
 #include "agent/records/threads.h"
 #include "capture/log.h"
 
@@ -81,6 +82,8 @@ static void tell_waiting(const char *methods)
     if (session == NULL)
         return;
     char *text = session->map->header->waits_for;
+    if (redaction_of_names(session) && methods[0] != '\0')
+        methods = "a method of start=";
     snprintf(text, STEP_LIVE_WAITS_BYTES, "%s", methods);
     probe_leave(os);
 }

@@ -14,6 +14,7 @@
 #include "agent/events/events.h"
 #include "agent/events/last_words.h"
 #include "agent/records/method_counts.h"
+#include "agent/records/redaction.h"
 #include "agent/records/threads.h"
 #include "agent/session/session.h"
 #include "agent/stacks/stacks.h"
@@ -274,7 +275,7 @@ static void close_trace(struct drain *drain)
     internals_describe(internals);
     drain_put_text(drain, "internals", internals);
     char huge[HUGE_METHODS_TEXT];
-    if (huge_methods_describe(huge))
+    if (!redaction_of_names(session) && huge_methods_describe(huge))
         drain_put_text(drain, "not-compiled", huge);
     const char *fault = internals_writes_fault();
     if (fault != NULL || session->stacks_fault != NULL)

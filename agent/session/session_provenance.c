@@ -112,9 +112,34 @@ static void put_engine(struct session *session)
         put_file_set(session);
 }
 
+/* What was given on the command line, or with it: names of classes and files stand there, too. */
+static void put_command_line(struct session *session)
+{
+    char text[16384];
+    if ((session->options.redact & REDACT_COMMAND_LINE) == 0)
+        provenance_host(session->drain.writer);
+    if (session->options.redact != 0)
+        return;
+    provenance_command_line(session->drain.writer, (uint64_t) getpid(), text, sizeof text);
+    put_system_property(session, "java-command", "sun.java.command");
+}
+
+/* The options have names of methods and files. */
+static void put_options(struct session *session)
+{
+    static const char *const redacted[] = {[REDACT_NAMES] = "names",
+                                           [REDACT_COMMAND_LINE] = "command-line",
+                                           [REDACT_NAMES | REDACT_COMMAND_LINE] =
+                                               "names+command-line"};
+    if (session->options.redact != 0)
+        session_put_property(session, "redact", redacted[session->options.redact]);
+    else
+        session_put_property(session, "options", session->options.text);
+}
+
 void session_put_provenance(struct session *session)
 {
-    char events[64], command_line[16384];
+    char events[64];
     options_event_names(session->options.events, events, sizeof events);
     session_put_property(session, "producer", "StepTrace libtracer.so " STEPTRACE_VERSION);
     put_engine(session);
@@ -131,7 +156,7 @@ void session_put_provenance(struct session *session)
         session_put_property(session, "method", "count");
     if (leaf_methods_have_one_time(&session->options))
         session_put_property(session, "leaf-methods", "one time");
-    session_put_property(session, "options", session->options.text);
+    put_options(session);
     if (stamps_are_times(session))
         provenance_number(session->drain.writer, "resolution-ns", session->options.resolution_ns);
     session_put_property(session, "clock",
@@ -151,14 +176,11 @@ void session_put_provenance(struct session *session)
         session_put_property(session, "references", "yes");
     if (session->options.collects)
         provenance_number(session->drain.writer, "collect", session->options.collect_every_bytes);
-    provenance_host(session->drain.writer);
     provenance_number(session->drain.writer, "process-id", (uint64_t) getpid());
-    provenance_command_line(session->drain.writer, (uint64_t) getpid(), command_line,
-                            sizeof command_line);
     put_system_property(session, "java-version", "java.version");
     put_system_property(session, "java-vm-name", "java.vm.name");
     put_system_property(session, "java-vm-version", "java.vm.version");
     put_system_property(session, "java-vm-info", "java.vm.info");
     put_system_property(session, "java-vm-vendor", "java.vm.vendor");
-    put_system_property(session, "java-command", "sun.java.command");
+    put_command_line(session);
 }

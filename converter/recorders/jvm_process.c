@@ -217,19 +217,22 @@ static bool open_root(struct jvm_process *process)
 }
 
 /* A process without a handler for SIGQUIT would be ended by the signal that starts the listener. */
-static enum step_status check_attachable(pid_t pid, const struct status *status,
-                                         struct step_error *error)
+static enum step_status check_attachable(const struct jvm_process *process,
+                                         const struct status *status, struct step_error *error)
 {
+    const pid_t pid = process->pid;
+    const char *hint =
+        process->agent[0] != '\0' ? "; an agent with wake= takes commands from that file" : "";
     if (has_argument(pid, "-XX:+DisableAttachMechanism"))
         return REFUSE(error,
                       "process %ld does not accept attach requests: it was started with "
-                      "-XX:+DisableAttachMechanism",
-                      (long) pid);
+                      "-XX:+DisableAttachMechanism%s",
+                      (long) pid, hint);
     if (has_argument(pid, "-XX:-EnableDynamicAgentLoading"))
         return REFUSE(error,
                       "process %ld does not accept agents at run time: it was started with "
-                      "-XX:-EnableDynamicAgentLoading",
-                      (long) pid);
+                      "-XX:-EnableDynamicAgentLoading%s",
+                      (long) pid, hint);
     if ((status->caught >> (SIGQUIT - 1) & 1) == 0)
         return REFUSE(error,
                       "process %ld does not accept attach requests (yet): it does not handle "
@@ -288,7 +291,7 @@ static enum step_status inspect(const struct status *status, struct jvm_process 
     if (find_library(pid, "/libtracer.so", process->agent, sizeof process->agent) != STEP_STATUS_OK)
         process->agent[0] = '\0';
     process->java_version = version_of(process, libjvm);
-    return check_attachable(pid, status, error);
+    return check_attachable(process, status, error);
 }
 
 static enum step_status find(pid_t pid, struct jvm_process *process,

@@ -120,7 +120,8 @@ def ring_goes_on(session):
 def system_calls(session):
     """A hardened service may kill for a call that no JVM makes: the agent makes none."""
     for options in ("ring=memory", "ring=file", "engine=jvmti", "engine=sampled,sample=64",
-                    "engine=sampled,sample=64,ring=file", "events=all,stack=8"):
+                    "engine=sampled,sample=64,ring=file", "events=all,stack=8",
+                    "engine=sampled,sample=64,max-cpu=90%,max-pause=5s,redact=names"):
         command = session.java("HotAllocations", agent=f"file=run.step,{options}")
         result = session.run([session.as_service, *command])
         require(result.returncode == 0, f"{options}: it ends with {result.returncode}: {shown(result.stderr)}")

@@ -22,11 +22,12 @@ def require(condition, text):
 class Trickle:
     """A running program that can be told to end, with its agent's messages."""
 
-    def __init__(self, session, name, options, vm=""):
+    def __init__(self, session, name, options, vm="", under=()):
         self.session, self.name = session, name
+        command = [*under, *session.java("Trickle", f"-Xmx64m {vm}", options)]
         with open(session.path(f"{name}.stderr"), "wb") as errors:
-            self.process = subprocess.Popen(session.java("Trickle", f"-Xmx64m {vm}", options), stdin=subprocess.PIPE,
-                                            stdout=subprocess.PIPE, stderr=errors, cwd=session.directory)
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+                                            cwd=session.directory)
         expect_line(self.process, "trickles")
 
     def said(self):
@@ -142,7 +143,7 @@ def wake(session):
     path = directory / "command"
     put(path, "file=old.step\n")
     program = Trickle(session, "wake", f"dormant,file=run.step,wake={path}",
-                      "-XX:+DisableAttachMechanism -XX:+EnableDynamicAgentLoading")
+                      "-XX:+DisableAttachMechanism -XX:-EnableDynamicAgentLoading", (session.as_service,))
     try:
         time.sleep(1.5)  # the one of before the start stays
         require(path.exists() and not os.path.exists(session.path("old.step")), "an old command was taken")
@@ -192,4 +193,38 @@ def wake(session):
     require(found["end"] == "stopped" and found["attached"] == "yes", f"{found}")
 
 
-TABLE = {function.__name__: function for function in (guards, dormant, wake)}
+# What the program, its methods and files are called, and what the command line says.
+NAMES = ("ThreadNames", "facts", "LLLL", "hunter2", "kind-of")
+
+
+def redact(session):
+    """No name of the program, no command line: the JDK's names stay, and one name has one number in two traces."""
+    names = []
+    for options in ("redact=names,stack=8,events=all+reference,layout=yes,snapshot=end",
+                    "redact=names+command-line,engine=sampled,sample=16"):
+        result = session.run(session.java("ThreadNames", "-Dapp.kind-of=hunter2", f"file=run.step,{options}"))
+        require(result.returncode == 0, shown(result.stderr))
+        text = session.step("dump", "--records", "run.step") + session.step("info", "--json", "run.step")
+        told = text.decode(errors="replace")
+        found = [name for name in NAMES if name in told]
+        require(not found, f"{options}: {found} in {[line for line in told.splitlines() if NAMES[0] in line][:3]}")
+        require("java/lang/String" in told and "redacted/c" in told, "the JDK's names are missing")
+        properties = json.loads(session.step("info", "--json", "run.step"))["properties"]
+        gone = {"command-line", "java-command", "options", "host"} & set(properties)
+        require(gone == ({"host"} if "sampled" not in options else set()), f"{gone}")
+        require(properties["redact"] == options.split(",")[0].split("=")[1], f"{properties}")
+    program = Trickle(session, "redact", "file=one.step,redact=names")
+    try:
+        drivers.load(session, program.process.pid, "stop")
+        drivers.load(session, program.process.pid, "file=two.step,redact=names,engine=jvmti")
+        time.sleep(0.3)
+        program.end()
+    finally:
+        program.process.kill()
+    for name in "one.step", "two.step":
+        rows = json.loads(session.step("stats", "--json", "--top=0", name, codes=(0, 3)))["classes"]
+        names.append({row["name"] for row in rows if row["name"].startswith("redacted/c") and row["allocated_objects"]})
+    require(names[0] & names[1], f"{names}")
+
+
+TABLE = {function.__name__: function for function in (guards, dormant, wake, redact)}

@@ -23,7 +23,8 @@
     X(HEADERS, "headers")   /* class and length from an object's header */                         \
     X(RECYCLE, "recycle")   /* reuse of the references of dead objects */                          \
     X(FIELDS, "fields")     /* field offsets in field identifiers */                               \
-    X(COUNTERS, "counters") /* bytes that threads have allocated, by the management functions */
+    X(COUNTERS, "counters") /* bytes that threads have allocated, by the management functions */   \
+    X(BOXES, "boxes")       /* the flag by which C2 removes boxes */
 
 enum internal {
 #define INTERNAL_ENUMERATOR(name, text) INTERNAL_##name,

@@ -25,6 +25,7 @@
 #include "agent/deaths/reaper.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/archived_classes.h"
+#include "agent/hotspot/boxes.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/references/sights.h"
 
@@ -199,6 +200,7 @@ static bool have_probes;     /* the classes have those of this session from an e
 static void remove_probes(JNIEnv *jni, bool gentle)
 {
     bool unused = class_hook_off();
+    boxes_let_go();
     if (!tracer.dying)
         class_hook_retransform(jni, CLASSES_CHANGED, gentle);
     if (unused)
@@ -390,6 +392,8 @@ static struct retransformed add_probes(JNIEnv *jni, bool gentle)
     notify_classes(true);
     if (have_probes)
         return (struct retransformed){0};
+    if (class_hook.alloc)
+        boxes_keep();
     class_hook_meet(jni);
     return class_hook_retransform(jni, CLASSES_WANTED, gentle);
 }

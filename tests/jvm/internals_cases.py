@@ -14,7 +14,7 @@ from hash_cases import ALL_HASHED, TAGS_DRAW
 from session import Failure, Skip, answer, expect_line, finish, shown
 
 NAMES = ("frames", "archive", "tan", "sight", "hash", "natives", "define", "reflect", "slots", "headers",
-         "recycle")
+         "recycle", "boxes")
 WRITES = {"tan", "sight", "hash", "natives", "recycle"}
 PROGRAMS = ("Methods", "Allocations", "Frees", "Clones", "Throwing")
 
@@ -84,6 +84,23 @@ def internals_safe(session):
     require(all(f"{word} (option internals)" in refused for word in WRITES), refused)
     _, refused = attached_internals(session, "auto.step", "-O", "internals=auto")
     require("(option internals)" not in refused, f"attached, auto: not {refused}")
+
+
+def unboxed_late(session):
+    """Code that C2 compiled without boxes before the trace has them in it, with what attach may do to a service."""
+    process = session.start(session.java("UnboxedLate", "-XX:+EnableDynamicAgentLoading -XX:-BackgroundCompilation"))
+    try:
+        expect_line(process, "attach")
+        session.step("attach", f"--agent={session.tracer}", "-o", "late.step", str(process.pid))
+        answer(process)
+        require(finish(process) == b"true\n", "the program changed")
+    finally:
+        process.kill()
+    used, refused = told(session, "late.step")
+    require("boxes" in used, f"{used}, not {refused}")
+    classes = json.loads(session.step("stats", "--json", "--top=0", "--thread=main", "late.step"))
+    boxes = [row["allocated_objects"] for row in classes["classes"] if row["name"] == "java/lang/Integer"]
+    require(boxes == [200_000], f"{boxes} boxes")
 
 
 def internals_listed(session):
@@ -336,5 +353,5 @@ def collector_note(session):
 
 TABLE = {function.__name__: function for function in (
     internals_none, internals_listed, internals_proven, internals_crash, internals_zero,
-    internals_unknown, internals_safe, no_tables, unknown_vm, stripped, canary, collector_note,
+    internals_unknown, internals_safe, unboxed_late, no_tables, unknown_vm, stripped, canary, collector_note,
     session_numbers)}

@@ -12,6 +12,7 @@
 #include "converter/cli/error_report.h"
 #include "converter/cli/rotated_names.h"
 #include "converter/containers/no_memory.h"
+#include "converter/files/output_rights.h"
 #include "format/core/grow.h"
 #include "format/core/input_file.h"
 
@@ -32,6 +33,7 @@ static enum step_status rotated_files_add(const struct search *search, const cha
     struct rotated_file *added = &files->items[files->count];
     if (asprintf(&added->path, "%s/%s", search->directory, file) < 0)
         return no_memory(error);
+    output_rights_note(added->path);
     added->number = number;
     added->set = NULL;
     files->count++;

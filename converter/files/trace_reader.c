@@ -4,6 +4,7 @@
 
 #include "converter/cli/given_definition.h"
 #include "converter/files/joined_files.h"
+#include "converter/files/output_rights.h"
 #include "converter/files/sampled_trace.h"
 #include "steptrace/definition.h"
 
@@ -14,6 +15,7 @@ static enum step_status open_any(const char *path, struct step_reader **reader,
     struct step_definition *given = NULL;
     struct step_definition_options options = {.includes = true};
     *reader = NULL;
+    output_rights_note(path);
     enum step_status status = joined_files_open(path, reader, error);
     if (status != STEP_STATUS_OK || *reader != NULL)
         return status;

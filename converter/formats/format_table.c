@@ -12,6 +12,7 @@
 
 #include "converter/cli/arguments.h"
 #include "converter/files/joined_files.h"
+#include "converter/files/output_rights.h"
 #include "converter/numbers/quantity.h"
 #include "format/core/input_file.h"
 #include "format/core/nearest_word.h"
@@ -107,6 +108,7 @@ static size_t read_start(const char *path, char *start, size_t size)
 const struct trace_format *trace_format_of(const char *path, const struct trace_format *from)
 {
     char start[40] = {0};
+    output_rights_note(path);
     const struct trace_format *format = from != NULL ? from : trace_format_by_ending(path);
     if (format == NULL && rotated_files_exist(path))
         return &format_step;

@@ -12,6 +12,7 @@
 
 #include "converter/cli/descriptors.h"
 #include "converter/containers/no_memory.h"
+#include "converter/files/output_rights.h"
 #include "converter/output/output_signals.h"
 #include "format/core/grow.h"
 #include "format/core/input_file.h"
@@ -88,9 +89,7 @@ static enum step_status make_temporary(struct output_directory *directory, struc
     output_signals_let(before);
     if (!made)
         return output_directory_io_error(directory->path, error, "cannot create a directory");
-    mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(directory->descriptor, 0777 & ~mask) != 0)
+    if (fchmod(directory->descriptor, output_rights_of_new(0777)) != 0)
         errno = 0; /* harmless: the directory keeps its owner's permissions */
     return STEP_STATUS_OK;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "converter/cli/descriptors.h"
+#include "converter/files/output_rights.h"
 #include "converter/files/spool.h"
 #include "converter/output/http_post.h"
 #include "converter/output/output_signals.h"
@@ -22,14 +23,12 @@
 
 /* Sets the permissions of the new file `file`, and its owner and group as far as the process is
  * permitted to, to those of the regular file that it replaces.  Without such a file the
- * permissions follow the umask. */
+ * permissions are those of a new one (converter/files/output_rights.h). */
 static void dress(const struct output_place *target, int file)
 {
     const struct stat *old = &target->about;
     if (!target->exists) {
-        mode_t mask = umask(0);
-        umask(mask);
-        if (fchmod(file, 0666 & ~mask) != 0)
+        if (fchmod(file, output_rights_of_new(0666)) != 0)
             errno = 0; /* harmless: the file keeps its owner's permissions */
         return;
     }

@@ -20,6 +20,20 @@ else
     echo 4242 4343
 fi
 
+echo Documents of a private trace:
+for mode in 600 640 604 666; do
+    cp new.step private.step
+    chmod $mode private.step
+    steptrace convert private.step -o $mode.txt
+    steptrace report private.step -o $mode.html
+    steptrace convert private.step --to=parquet --table=objects -o $mode.lake
+    stat -c '%a' $mode.txt $mode.html $(find $mode.lake -type f)
+done
+mkdir private && for file in $data/ring/*.bin; do cp $file private/$(basename $file .bin).step; done
+chmod 600 private/run.000002.step
+steptrace pack private -o ring.step 2>/dev/null
+stat -c '%a %n' ring.step
+
 echo Links:
 mkdir there
 head -c $((size - 20)) new.step >there/cut.step

@@ -124,7 +124,21 @@ static struct quantity decimals_of(double value, int decimals)
     return out;
 }
 
-static struct quantity scaled(double value, enum amount_unit unit)
+#define TENTHS_MOST 1e15
+
+/* The median of two counts may lie between two whole numbers, and is no rounded one. */
+static struct quantity count_with_half(double value)
+{
+    double tenths = floor(value * 10 + 0.5), whole = floor(tenths / 10);
+    struct quantity out = quantity_of_count(estimate_whole(value));
+    if (value >= TENTHS_MOST || tenths == whole * 10)
+        return out;
+    struct quantity count = quantity_of_count((uint64_t) whole);
+    snprintf(out.text, sizeof out.text, "%.28s.%.0f", count.text, tenths - whole * 10);
+    return out;
+}
+
+static struct quantity scaled(double value, enum amount_unit unit, bool is_real)
 {
     switch (unit) {
     case AMOUNT_BYTES:
@@ -138,7 +152,7 @@ static struct quantity scaled(double value, enum amount_unit unit)
     case AMOUNT_FIT:
         return decimals_of(value, 2);
     default:
-        return quantity_of_count(estimate_whole(value));
+        return is_real ? count_with_half(value) : quantity_of_count(estimate_whole(value));
     }
 }
 
@@ -154,9 +168,10 @@ struct quantity amount_scaled_value(const struct amount *amount, double value)
 {
     if (amount->state != AMOUNT_KNOWN)
         return (struct quantity){"-"};
+    bool is_real = amount->is_real && !amount->is_estimate;
     if (!amount->is_change)
-        return scaled(value, amount->unit);
-    struct quantity size = scaled(fabs(value), amount->unit), out;
+        return scaled(value, amount->unit, is_real);
+    struct quantity size = scaled(fabs(value), amount->unit, is_real), out;
     bool is_zero = strpbrk(size.text, "123456789") == NULL; /* as rounded: half a byte, too */
     snprintf(out.text, sizeof out.text, "%s%.30s", is_zero ? "" : value < 0 ? "-" : "+", size.text);
     return out;
@@ -221,9 +236,9 @@ void amount_pair_text(const struct amount *objects, const struct amount *bytes,
         snprintf(text, AMOUNT_PAIR_TEXT, "no sample");
     else
         snprintf(text, AMOUNT_PAIR_TEXT, "%s objects (%s to %s), %s (%s to %s)",
-                 scaled(objects->range.value, AMOUNT_OBJECTS).text,
-                 scaled(objects->range.low, AMOUNT_OBJECTS).text,
-                 scaled(objects->range.high, AMOUNT_OBJECTS).text,
+                 scaled(objects->range.value, AMOUNT_OBJECTS, false).text,
+                 scaled(objects->range.low, AMOUNT_OBJECTS, false).text,
+                 scaled(objects->range.high, AMOUNT_OBJECTS, false).text,
                  quantity_of_bytes(bytes->range.value).text,
                  quantity_of_bytes(bytes->range.low).text,
                  quantity_of_bytes(bytes->range.high).text);

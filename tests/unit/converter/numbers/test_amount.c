@@ -22,6 +22,24 @@ static struct sample_sums samples_of(unsigned count, uint64_t size_bytes)
     return sums;
 }
 
+/* A median of two counts, and a change of it, are no rounded numbers. */
+static void test_halves(void)
+{
+    const struct amount median = amount_real(1234567.5, AMOUNT_OBJECTS),
+                        whole = amount_real(1234567, AMOUNT_OBJECTS),
+                        change = amount_real_change(-0.5, AMOUNT_OBJECTS),
+                        near = amount_real(2.999, AMOUNT_OBJECTS),
+                        much = amount_real(1.5e16, AMOUNT_OBJECTS);
+    CU_ASSERT_STRING_EQUAL(amount_scaled(&median).text, "1,234,567.5");
+    CU_ASSERT_STRING_EQUAL(amount_scaled(&whole).text, "1,234,567");
+    CU_ASSERT_STRING_EQUAL(amount_scaled(&change).text, "-0.5");
+    CU_ASSERT_STRING_EQUAL(amount_scaled(&near).text, "3");
+    CU_ASSERT_STRING_EQUAL(amount_scaled(&much).text, "15,000,000,000,000,000");
+    const struct amount estimate =
+        amount_estimated((struct estimate){2.5, 1, 4, 1}, AMOUNT_OBJECTS);
+    CU_ASSERT_STRING_EQUAL(amount_scaled(&estimate).text, "3");
+}
+
 static void test_exact(void)
 {
     const struct amount none = amount_of_objects(0, NULL), one = amount_of_objects(1, NULL),
@@ -107,7 +125,7 @@ static void test_changes(void)
     CU_ASSERT_STRING_EQUAL(amount_scaled(&slope).text, "~");
     /* Rounded to nothing, as where a median is between two runs. */
     const struct amount half = amount_real_change(-0.5, AMOUNT_BYTES),
-                        little = amount_real_change(0.4, AMOUNT_OBJECTS);
+                        little = amount_real_change(0.04, AMOUNT_OBJECTS);
     CU_ASSERT_STRING_EQUAL(amount_scaled(&half).text, "0 B");
     CU_ASSERT_STRING_EQUAL(amount_scaled(&little).text, "0");
 }
@@ -223,6 +241,7 @@ static void test_bounds_beside(void)
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("amount", NULL, NULL);
+    CU_add_test(suite, "halves of counts", test_halves);
     CU_add_test(suite, "exact numbers", test_exact);
     CU_add_test(suite, "estimates", test_estimated);
     CU_add_test(suite, "not recorded, none, no clock", test_states);

@@ -29,12 +29,12 @@ static void test_halves(void)
                         whole = amount_real(1234567, AMOUNT_OBJECTS),
                         change = amount_real_change(-0.5, AMOUNT_OBJECTS),
                         near = amount_real(2.999, AMOUNT_OBJECTS),
-                        much = amount_real(1.5e16, AMOUNT_OBJECTS);
+                        much = amount_real(1.5e15, AMOUNT_OBJECTS);
     CU_ASSERT_STRING_EQUAL(amount_scaled(&median).text, "1,234,567.5");
     CU_ASSERT_STRING_EQUAL(amount_scaled(&whole).text, "1,234,567");
     CU_ASSERT_STRING_EQUAL(amount_scaled(&change).text, "-0.5");
     CU_ASSERT_STRING_EQUAL(amount_scaled(&near).text, "3");
-    CU_ASSERT_STRING_EQUAL(amount_scaled(&much).text, "15,000,000,000,000,000");
+    CU_ASSERT_STRING_EQUAL(amount_scaled(&much).text, "1,500,000,000,000,000");
     const struct amount estimate =
         amount_estimated((struct estimate){2.5, 1, 4, 1}, AMOUNT_OBJECTS);
     CU_ASSERT_STRING_EQUAL(amount_scaled(&estimate).text, "3");

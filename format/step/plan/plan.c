@@ -169,6 +169,7 @@ static enum step_status plan_create(const struct step_definition *definition,
     plan->definition = definition;
     struct step_plan_builder builder = {.plan = plan, .definition = definition, .error = error};
     enum step_status status = build(&builder);
+    step_plan_types_reset(&builder.types);
     *place = (struct step_plan_place){builder.record, builder.field};
     if (status == STEP_STATUS_OK) {
         *out = plan;

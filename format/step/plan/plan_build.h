@@ -4,6 +4,7 @@
 #define FORMAT_STEP_PLAN_PLAN_BUILD_H
 
 #include "format/step/plan/plan.h"
+#include "format/step/plan/plan_types.h"
 
 /* Position of the builder: at `path` inside `field` ("" is the field itself).  The field may belong
  * to a record that is the value at `outer`. */
@@ -17,6 +18,7 @@ struct step_plan_scope {
 struct step_plan_builder {
     struct step_plan *plan;
     const struct step_definition *definition;
+    struct step_plan_types types;
     size_t column_capacity;
     size_t node_capacity;
     size_t child_capacity;

@@ -7,7 +7,7 @@
  * change of the order would make old files unreadable.
  *
  * A variant that may contain itself would have a tree of nodes without end.  It is recognised first
- * (step_plan_find_tree()) and becomes a list of all values in it, level by level, in which a
+ * (step_plan_types_find()) and becomes a list of all values in it, level by level, in which a
  * value's place says whose child it is.  Within that list variants need no columns.
  *
  * This is the tree of encoders of the paper (section 3.1): a record's node defers to the nodes of
@@ -28,90 +28,6 @@
 #include "format/core/grow.h"
 #include "format/step/layout.h"
 #include "format/step/plan/plan_build.h"
-
-enum { LISTED = 1, WALKED = 2, EXPANDED = 4 };
-
-struct search {
-    const struct step_definition *definition;
-    uint8_t *marks;   /* of each record */
-    uint32_t *places; /* records to examine */
-    size_t count;
-    uint32_t sought;
-    bool found; /* a variant of the searched type was found within one */
-};
-
-static void look_into(struct search *search, uint32_t record)
-{
-    if ((search->marks[record] & WALKED) != 0)
-        return;
-    search->marks[record] |= WALKED;
-    search->places[search->count++] = record;
-}
-
-/* Adds all types that a variant of `type` may have.  The loop begins at the type itself, because
- * records are numbered with parents before children.  A variant of the same type in another field
- * adds nothing (EXPANDED), so the search costs the number of types for each type at most. */
-static void plan_nodes_expand(struct search *search, uint32_t type)
-{
-    const struct step_definition *definition = search->definition;
-    if ((search->marks[type] & EXPANDED) != 0)
-        return;
-    search->marks[type] |= EXPANDED;
-    for (uint32_t i = type; i < definition->record_count; i++)
-        if (step_record_extends(definition, i, type)) {
-            search->marks[i] |= LISTED;
-            look_into(search, i);
-        }
-}
-
-static void plan_nodes_walk(struct search *search, const struct step_record *record)
-{
-    for (size_t i = 0; i < record->field_count; i++) {
-        const struct step_field *field = &record->fields[i];
-        if (field->kind != STEP_TYPE_RECORD || step_field_is_identifier(field) ||
-            field->record >= search->definition->record_count)
-            continue;
-        if (!step_field_is_variant(field)) {
-            look_into(search, field->record);
-            continue;
-        }
-        search->found = search->found || field->record == search->sought;
-        plan_nodes_expand(search, field->record);
-    }
-}
-
-/*
- * Finds the types of values within a variant of `type`, itself included.  `*listed` has a flag for
- * each record, and the caller frees it; it is NULL for a variant that cannot contain itself.
- * Returns false if out of memory.
- *
- * It is a search over record types, each of which is walked once (WALKED): a variant leads to all
- * types that extend its own, a record by value to that record.  Only variants can close a circle
- * without making records of infinite size, as each may also be none.
- */
-static bool step_plan_find_tree(const struct step_definition *definition, uint32_t type,
-                                uint8_t **listed)
-{
-    struct search search = {.definition = definition, .sought = type};
-    *listed = NULL;
-    if (type >= definition->record_count)
-        return true;
-    search.marks = calloc(definition->record_count, sizeof *search.marks);
-    search.places = calloc(definition->record_count, sizeof *search.places);
-    bool good = search.marks != NULL && search.places != NULL;
-    if (good)
-        plan_nodes_expand(&search, type);
-    while (search.count > 0)
-        plan_nodes_walk(&search, &definition->records[search.places[--search.count]]);
-    for (size_t i = 0; search.found && i < definition->record_count; i++)
-        search.marks[i] &= LISTED;
-    free(search.places);
-    if (search.found)
-        *listed = search.marks;
-    else
-        free(search.marks);
-    return good;
-}
 
 enum { PATH_BYTES = 512 };
 
@@ -291,29 +207,32 @@ static uint32_t add_none(struct step_plan_builder *builder)
     return add_node(builder, none);
 }
 
-/* Makes a column of the types, and the columns of each type: those `listed` and none; or (NULL) the
- * field's type and all that extend it.  The columns of each type are as if they were in an array:
- * a value has one type, so each type has a value for some of the records only. */
+/* The types of a variant's values. */
+struct type_list {
+    uint32_t *items;
+    size_t count;
+    bool is_tree; /* it may also be none */
+};
+
+/* Makes a column of the types, and the columns of each type, and of a tree none.  The columns of
+ * each type are as if they were in an array: a value has one type, so each type has a value for
+ * some of the records only. */
 static uint32_t build_types(struct step_plan_builder *builder, const struct step_plan_scope *scope,
-                            const uint8_t *listed, bool in_array, uint32_t nesting)
+                            const struct type_list *list, bool in_array, uint32_t nesting)
 {
-    const struct step_definition *definition = builder->definition;
-    uint32_t record_count = (uint32_t) definition->record_count, type = scope->field->record;
+    uint32_t record_count = (uint32_t) builder->definition->record_count;
     struct step_plan_node node = {.kind = STEP_NODE_VARIANT,
                                   .slot_count = 1,
-                                  .child_count = listed != NULL,
-                                  .record = listed != NULL ? record_count : STEP_NO_INDEX,
-                                  .holds_inner = listed != NULL,
-                                  .constant = listed == NULL && step_plan_is_constant(scope)};
+                                  .child_count = (uint32_t) list->count + list->is_tree,
+                                  .record = list->is_tree ? record_count : STEP_NO_INDEX,
+                                  .holds_inner = list->is_tree,
+                                  .constant = !list->is_tree && step_plan_is_constant(scope)};
     node.column = add_types(builder, scope, in_array);
-    for (uint32_t i = 0; i < record_count; i++)
-        node.child_count += listed != NULL ? listed[i] : step_record_extends(definition, i, type);
     node.first_child = add_children(builder, node.child_count);
     uint32_t next = node.first_child;
-    for (uint32_t i = 0; i < record_count && builder->status == STEP_STATUS_OK; i++)
-        if (listed != NULL ? listed[i] != 0 : step_record_extends(definition, i, type))
-            set_child(builder, next++, build_record(builder, scope, i, true, nesting + 1));
-    if (listed != NULL)
+    for (size_t i = 0; i < list->count && builder->status == STEP_STATUS_OK; i++)
+        set_child(builder, next++, build_record(builder, scope, list->items[i], true, nesting + 1));
+    if (list->is_tree)
         set_child(builder, next, add_none(builder));
     return add_node(builder, node);
 }
@@ -323,7 +242,7 @@ static uint32_t build_types(struct step_plan_builder *builder, const struct step
  * ends the recursion: an INNER has no columns and no children.  A variant of another type within
  * the tree becomes an INNER as well, so `in_tree` is never set twice and need not be counted. */
 static uint32_t build_tree(struct step_plan_builder *builder, const struct step_plan_scope *scope,
-                           const uint8_t *listed, bool in_array, uint32_t nesting)
+                           const struct type_list *list, bool in_array, uint32_t nesting)
 {
     struct step_plan_node node = {.kind = STEP_NODE_TREE,
                                   .slot_count = 1,
@@ -334,7 +253,7 @@ static uint32_t build_tree(struct step_plan_builder *builder, const struct step_
     node.column = plan_nodes_add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding);
     node.first_child = add_children(builder, 1);
     builder->in_tree = true;
-    set_child(builder, node.first_child, build_types(builder, scope, listed, true, nesting + 1));
+    set_child(builder, node.first_child, build_types(builder, scope, list, true, nesting + 1));
     builder->in_tree = false;
     return add_node(builder, node);
 }
@@ -349,12 +268,13 @@ static uint32_t build_variant(struct step_plan_builder *builder,
                                    .holds_inner = true};
     if (builder->in_tree)
         return add_node(builder, inner);
-    uint8_t *listed;
-    if (!step_plan_find_tree(builder->definition, scope->field->record, &listed))
+    struct type_list list;
+    if (!step_plan_types_find(&builder->types, builder->definition, scope->field->record,
+                              &list.items, &list.count, &list.is_tree))
         return step_plan_fail(builder, STEP_STATUS_NO_MEMORY, NULL);
-    uint32_t index = listed != NULL ? build_tree(builder, scope, listed, in_array, nesting)
-                                    : build_types(builder, scope, NULL, in_array, nesting);
-    free(listed);
+    uint32_t index = list.is_tree ? build_tree(builder, scope, &list, in_array, nesting)
+                                  : build_types(builder, scope, &list, in_array, nesting);
+    free(list.items);
     return index;
 }
 

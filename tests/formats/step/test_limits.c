@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "format/io/memory_output.h"
 #include "format/step/block/block_read.h"
@@ -393,6 +394,37 @@ static void test_many_blocks(void)
     free(text);
 }
 
+enum { TYPES = 60000, TYPE_BYTES = 64, PLAN_SECONDS_MOST = 10 };
+
+/* Each type holds a variant of the next one: what is searched for is bounded by what it finds (it
+ * took 18 s, now 0.1 s). */
+static void test_many_variants(void)
+{
+    size_t used = 0;
+    char *text = malloc((size_t) TYPES * TYPE_BYTES);
+    struct step_definition *definition = NULL;
+    struct step_writer *writer = NULL;
+    struct step_writer_options options;
+    struct step_buffer file = {0};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    for (unsigned i = 0; i < TYPES; i++)
+        used += (size_t) snprintf(text + used, TYPE_BYTES,
+                                  "record R%u { R%u v <encoding:\"type=variable\">; }\n", i,
+                                  (i + 1) % TYPES);
+    CU_ASSERT_EQUAL_FATAL(step_definition_parse(text, used, "test", NULL, NULL, &definition, NULL),
+                          STEP_STATUS_OK);
+    step_writer_options_init(&options);
+    options.definition = definition;
+    options.output = step_memory_output(&file);
+    clock_t begin = clock();
+    CU_ASSERT_EQUAL(step_writer_create(&options, &writer, NULL), STEP_STATUS_LIMIT);
+    CU_ASSERT((clock() - begin) / CLOCKS_PER_SEC < PLAN_SECONDS_MOST);
+    step_writer_destroy(writer);
+    step_definition_destroy(definition);
+    step_buffer_reset(&file);
+    free(text);
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("step limits", NULL, NULL);
@@ -405,4 +437,5 @@ void add_suite(void)
     CU_add_test(suite, "decoded bytes", test_decoded);
     CU_add_test(suite, "dictionaries", test_dictionaries);
     CU_add_test(suite, "many blocks", test_many_blocks);
+    CU_add_test(suite, "many variants", test_many_variants);
 }

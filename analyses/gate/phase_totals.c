@@ -165,16 +165,15 @@ static bool phase_totals_fold(struct phase_pass *pass)
 /* ---- lines ---- */
 
 struct phase_row {
-    struct step_bytes class_name;
+    const char *class_name; /* as source_name_of() has it */
     struct pair_sum sum;
 };
 
 /* Most bytes first, then by name. */
 static bool phase_row_is_before(const struct phase_row *a, const struct phase_row *b)
 {
-    return a->sum.bytes != b->sum.bytes
-               ? a->sum.bytes > b->sum.bytes
-               : strcmp((const char *) a->class_name.data, (const char *) b->class_name.data) < 0;
+    return a->sum.bytes != b->sum.bytes ? a->sum.bytes > b->sum.bytes
+                                        : strcmp(a->class_name, b->class_name) < 0;
 }
 
 struct phase_line {
@@ -204,7 +203,7 @@ static void phase_line_print(const struct phase_line *line, FILE *out)
             line->all.objects == 1 ? "" : "s", line->all.bytes);
     for (size_t i = 0; i < line->count; i++)
         fprintf(out, "%s%" PRIu64 " %s", i == 0 ? ": " : ", ", line->rows[i].sum.objects,
-                (const char *) line->rows[i].class_name.data);
+                line->rows[i].class_name);
 }
 
 /* A line begins with the name: `#` would make it a comment. */
@@ -272,6 +271,11 @@ static bool phase_totals_append(struct phase_totals *counts, const struct phase_
     return count->name != NULL && count->text != NULL;
 }
 
+static const char *phase_name_of(const struct phase_pass *pass, uint32_t id)
+{
+    return (const char *) pass->classes.entries[pair_second(&pass->by_phase, id)].text.data;
+}
+
 /* Adds up rows into lines by phase, and appends those. */
 static bool phase_totals_finish(struct phase_pass *pass, struct phase_totals *counts, unsigned jdk,
                                 const char *path)
@@ -292,9 +296,8 @@ static bool phase_totals_finish(struct phase_pass *pass, struct phase_totals *co
         line = id_table_get(&lines, pair_first(&pass->by_phase, id));
         ok = line != NULL;
         if (ok)
-            phase_line_add(line, &(struct phase_row){
-                                     pass->classes.entries[pair_second(&pass->by_phase, id)].text,
-                                     pass->by_phase.items[id]});
+            phase_line_add(line,
+                           &(struct phase_row){phase_name_of(pass, id), pass->by_phase.items[id]});
     }
     for (uint32_t i = 0; ok && (line = id_table_next(&lines, &i)) != NULL; i++) {
         const struct trace_phase_name *name = id_table_find(&pass->input.source->names.phases, i);

@@ -11,12 +11,14 @@
 #include "converter/verdicts/verdict.h"
 #include "format/core/bytes.h"
 
-#define MARKDOWN_ROWS_MOST 50u
-#define MARKDOWN_TEXT_MOST ((size_t) 4000) /* bytes of one verdict's details */
+#define MARKDOWN_BYTES_MOST 50000          /* GitHub takes comments of 65,536 characters */
+#define MARKDOWN_TEXT_MOST ((size_t) 1000) /* bytes of a name, or of details */
 
 static bool markdown_text(struct step_bytes text, FILE *out)
 {
     struct step_buffer valid = {0};
+    bool is_long = text.length > MARKDOWN_TEXT_MOST;
+    text.length = is_long ? MARKDOWN_TEXT_MOST : text.length;
     bool ok = utf8_append(&valid, text);
     for (size_t i = 0; ok && i < valid.length; i++) {
         uint8_t byte = valid.data[i];
@@ -25,6 +27,7 @@ static bool markdown_text(struct step_bytes text, FILE *out)
         else
             fputc(byte < ' ' || byte == 0x7f ? '?' : byte, out);
     }
+    fputs(is_long ? "..." : "", out);
     step_buffer_reset(&valid);
     return ok;
 }
@@ -38,11 +41,8 @@ static bool markdown_row(const struct verdict *verdict, FILE *out)
     fprintf(out, "<tr><td>%s</td><td><code>", words[verdict->state]);
     bool ok = markdown_text(step_text(verdict->name), out);
     fputs("</code></td><td><pre>", out);
-    struct step_bytes text = step_text(verdict->text != NULL ? verdict->text : "");
-    bool is_long = text.length > MARKDOWN_TEXT_MOST;
-    text.length = is_long ? MARKDOWN_TEXT_MOST : text.length;
-    ok = markdown_text(text, out) && ok;
-    fprintf(out, "%s</pre></td></tr>\n", is_long ? "..." : "");
+    ok = markdown_text(step_text(verdict->text != NULL ? verdict->text : ""), out) && ok;
+    fputs("</pre></td></tr>\n", out);
     return ok;
 }
 
@@ -59,7 +59,7 @@ bool verdict_markdown_print(const void *user, FILE *out)
     if (shown == 0)
         return true;
     fputs("<table>\n", out);
-    for (size_t i = 0; ok && i < list->count && put < MARKDOWN_ROWS_MOST; i++)
+    for (size_t i = 0; ok && i < list->count && ftell(out) < MARKDOWN_BYTES_MOST; i++)
         if (verdict_is_shown(&list->items[i])) {
             ok = markdown_row(&list->items[i], out);
             put++;

@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 CONTROLS = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]")
-TRACES = ["traces/shop-1.step", "traces/phases-25.step", "traces/layouts.step", "sampled-leak.bin", "sampled.bin", "linked.bin", "escape.bin",
+TRACES = ["traces/shop-1.step", "traces/layouts.step", "sampled-leak.bin", "sampled.bin", "linked.bin", "escape.bin",
           "strategies.bin", "listed.bin", "../../golden/versions/step-1-heap.step"]
 FORMS = ["", "--json", "--csv"]
 NOT_HERE = {

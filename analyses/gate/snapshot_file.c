@@ -15,6 +15,7 @@
 #include "converter/output/output_file.h"
 #include "format/core/grow.h"
 #include "format/core/input_file.h"
+#include "format/core/output_place.h"
 #include "steptrace/show.h"
 
 #define SNAPSHOT_BYTES_MOST ((size_t) 1 << 26)
@@ -229,19 +230,36 @@ static enum step_status snapshot_file_load(struct snapshot_file *file, int descr
     return STEP_STATUS_OK;
 }
 
+/* Opens the file as it would be replaced: a link that another user made is not followed.  Returns
+ * -1 if there is no file, or sets the error. */
+static int snapshot_file_open(struct snapshot_file *file, struct step_error *error)
+{
+    struct output_place place;
+    if (output_place_find(&place, file->path, OUTPUT_PLACE_NAMED, error) != STEP_STATUS_OK)
+        return -1;
+    int descriptor = -1;
+    if (place.exists) {
+        descriptor = input_file_open_in(place.directory, place.name, &file->about);
+        if (descriptor == INPUT_NOT_REGULAR)
+            step_error_set(error, STEP_STATUS_CORRUPT, file->path, STEP_NO_OFFSET,
+                           "no regular file");
+        else if (descriptor < 0)
+            step_error_set(error, STEP_STATUS_IO, file->path, STEP_NO_OFFSET, "cannot open: %s",
+                           strerror(errno));
+    }
+    output_place_reset(&place);
+    return descriptor;
+}
+
 enum step_status snapshot_file_read(struct snapshot_file *file, const char *path,
                                     struct step_error *error)
 {
-    *file = (struct snapshot_file){.path = path};
-    int descriptor = input_file_open(path, INPUT_REGULAR, &file->about);
     size_t length;
-    if (descriptor == -1 && errno == ENOENT)
-        return STEP_STATUS_OK;
+    *file = (struct snapshot_file){.path = path};
+    error->status = STEP_STATUS_OK;
+    int descriptor = snapshot_file_open(file, error);
     if (descriptor < 0)
-        return step_error_set(
-            error, descriptor == INPUT_NOT_REGULAR ? STEP_STATUS_CORRUPT : STEP_STATUS_IO, path,
-            STEP_NO_OFFSET, "%s",
-            descriptor == INPUT_NOT_REGULAR ? "no regular file" : strerror(errno));
+        return error->status;
     file->exists = true;
     enum step_status status = snapshot_file_load(file, descriptor, &length, error);
     close(descriptor);

@@ -241,8 +241,7 @@ static int snapshot_file_open(struct snapshot_file *file, struct step_error *err
     if (place.exists) {
         descriptor = input_file_open_in(place.directory, place.name, &file->about);
         if (descriptor == INPUT_NOT_REGULAR)
-            step_error_set(error, STEP_STATUS_CORRUPT, file->path, STEP_NO_OFFSET,
-                           "no regular file");
+            step_error_set(error, STEP_STATUS_IO, file->path, STEP_NO_OFFSET, "no regular file");
         else if (descriptor < 0)
             step_error_set(error, STEP_STATUS_IO, file->path, STEP_NO_OFFSET, "cannot open: %s",
                            strerror(errno));

@@ -16,6 +16,9 @@ void phase_sets_reset(struct phase_sets *sets)
     struct thread_phases *thread;
     for (uint32_t i = 0; (thread = id_table_next(&sets->threads, &i)) != NULL; i++)
         free(thread->open);
+    thread = id_table_find(&sets->threads, UINT32_MAX); /* which is skipped */
+    if (thread != NULL)
+        free(thread->open);
     id_table_reset(&sets->threads);
     name_index_reset(&sets->nodes);
 }

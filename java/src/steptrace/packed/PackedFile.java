@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
@@ -53,7 +54,8 @@ public final class PackedFile implements AutoCloseable {
                 out.write(bytes);
         } catch (IOException fault) {
             close();
-            throw new IOException(file + ": " + fault.getMessage(), fault);
+            boolean hasPath = fault instanceof FileSystemException;
+            throw new IOException(file + ": " + (hasPath ? fault.getClass().getSimpleName() : fault.getMessage()), fault);
         }
     }
 

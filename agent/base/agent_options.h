@@ -127,6 +127,7 @@ struct options {
     bool phases;                        /* steptrace.Phase works, */
     bool phases_known;                  /* and benchmark harnesses' iterations are phases */
     struct glob_list phase_at;          /* methods whose calls are phases of their thread, */
+    struct glob_list threads_phase_at;  /* or of those too that it starts meanwhile, */
     struct glob_list program_phase_at;  /* or of the program */
     char globs_text[2 * OPTION_TEXT];
     size_t globs_used;

@@ -179,15 +179,17 @@ static void set_collect(struct option_parse *parse, const struct option *option,
 
 static void add_phase(struct option_parse *parse, const char *key, const char *item)
 {
-    static const char of_program[] = "program:";
+    static const char of_program[] = "program:", of_threads[] = "threads:";
     struct options *options = parse->options;
-    size_t length = sizeof of_program - 1;
+    size_t length = sizeof of_program - 1; /* of both */
     if (strcmp(item, "auto") == 0)
         options->phases_known = true;
     else if (strcmp(item, "none") == 0)
         options->phases = false;
     else if (strncmp(item, of_program, length) == 0 && item[length] != '\0')
         option_parse_globs(parse, key, item + length, &options->program_phase_at, true);
+    else if (strncmp(item, of_threads, length) == 0 && item[length] != '\0')
+        option_parse_globs(parse, key, item + length, &options->threads_phase_at, true);
     else
         option_parse_globs(parse, key, item, &options->phase_at, true);
 }
@@ -294,8 +296,9 @@ const struct option option_table[] = {
     {"stop", "CLASS.METHOD+..", "none", "the trace ends when such a method has returned", false,
      GLOBS(stop_at, true)},
     {"phase", "auto|none|CLASS.METHOD+..", "auto",
-     "calls of such a method are phases; program:CLASS.METHOD: of the whole program", false,
-     .set = set_phase},
+     "calls of such a method are phases; program:CLASS.METHOD: of the whole program, threads:...: "
+     "also of the threads that it starts",
+     false, .set = set_phase},
     {"snapshot", "start+end+end:TIME+every:TIME", "none",
      "record all references and roots at these moments; end:1s: if estimated at 1 s or less", false,
      .set = set_snapshot},

@@ -241,6 +241,7 @@ static bool have_same_phases(const struct options *left, const struct options *r
 {
     return left->phases == right->phases && left->phases_known == right->phases_known &&
            have_same(left, &left->phase_at, right, &right->phase_at) &&
+           have_same(left, &left->threads_phase_at, right, &right->threads_phase_at) &&
            have_same(left, &left->program_phase_at, right, &right->program_phase_at);
 }
 

@@ -6,6 +6,7 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/bytecode/class_hook.h"
 #include "agent/bytecode/method_events.h"
 #include "agent/bytecode/new_objects.h"
@@ -421,14 +422,9 @@ static unsigned what_is_shown(const struct options *options)
 /* Another copy of the agent has the class: that is why it could not be defined. */
 static bool is_another_agents(JNIEnv *jni)
 {
-    jthrowable fault = (*jni)->ExceptionOccurred(jni);
-    if (fault == NULL || linking.probes != NULL)
-        return false;
-    (*jni)->ExceptionClear(jni);
-    bool found = (*jni)->FindClass(jni, PROBE_CLASS) != NULL;
-    if (!found)
-        (*jni)->Throw(jni, fault);
-    return found;
+    jclass found = linking.probes == NULL ? class_find(jni, PROBE_CLASS) : NULL;
+    (*jni)->DeleteLocalRef(jni, found);
+    return found != NULL;
 }
 
 static void say_unlinked(JNIEnv *jni)

@@ -25,6 +25,7 @@ enum phase_action {
     EXIT_BEGINS,   /* until a method of the same class that ENTRY_FINISHES; if there is a variable,
                       named by DaCapo's Callback.mode as it was at the entry */
     ENTRY_FINISHES,
+    ENTRY_HANDS_ON,   /* to the thread that the variable names and that starts */
     CALL_IS_ITERATION /* the same as CALL_IS_PHASE, named by the variable, JMH's IterationParams */
 };
 
@@ -37,31 +38,36 @@ struct known_method {
     enum phase_scope scope;
     const char *name; /* of the phase */
     int variable;
-    bool of_harness; /* only with phase=auto */
+    enum { OF_API, OF_HARNESS, OF_STARTS } kind; /* only with phase=auto; with phase=threads:... */
 };
 
 #define API "steptrace/Phase"
 #define DACAPO "org/dacapo/harness/Callback"
 #define JMH "org/openjdk/jmh/runner/BenchmarkHandler"
+#define THREAD "java/lang/Thread"
+#define VIRTUAL_THREAD "java/lang/VirtualThread"
 #define STRING "(Ljava/lang/String;)"
 
 /* DaCapo 2006 and 9.12-bach call startWarmup() before a warm-up.  From 9.12-MR1 on they call
  * start() before each iteration, and Callback.mode has its kind.  JMH 1.37 added a parameter at the
  * end. */
 static const struct known_method known_methods[] = {
-    {API, "begin", STRING, ENTRY_BEGINS, PHASE_OF_THREAD, NULL, 0, false},
-    {API, "end", "()", ENTRY_ENDS, PHASE_OF_THREAD, NULL, NO_VARIABLE, false},
-    {API, "end", STRING, ENTRY_ENDS, PHASE_OF_THREAD, NULL, 0, false},
-    {API, "beginProgram", STRING, ENTRY_BEGINS, PHASE_OF_PROGRAM, NULL, 0, false},
-    {API, "endProgram", "()", ENTRY_ENDS, PHASE_OF_PROGRAM, NULL, NO_VARIABLE, false},
-    {API, "endProgram", STRING, ENTRY_ENDS, PHASE_OF_PROGRAM, NULL, 0, false},
-    {DACAPO, "startWarmup", STRING, EXIT_BEGINS, PHASE_OF_PROGRAM, "warmup", NO_VARIABLE, true},
-    {DACAPO, "start", STRING, EXIT_BEGINS, PHASE_OF_PROGRAM, NULL, 0, true},
-    {DACAPO, "stopWarmup", NULL, ENTRY_FINISHES, PHASE_OF_PROGRAM, NULL, NO_VARIABLE, true},
-    {DACAPO, "stop", NULL, ENTRY_FINISHES, PHASE_OF_PROGRAM, NULL, NO_VARIABLE, true},
+    {API, "begin", STRING, ENTRY_BEGINS, PHASE_OF_THREAD, NULL, 0, OF_API},
+    {API, "end", "()", ENTRY_ENDS, PHASE_OF_THREAD, NULL, NO_VARIABLE, OF_API},
+    {API, "end", STRING, ENTRY_ENDS, PHASE_OF_THREAD, NULL, 0, OF_API},
+    {API, "beginProgram", STRING, ENTRY_BEGINS, PHASE_OF_PROGRAM, NULL, 0, OF_API},
+    {API, "endProgram", "()", ENTRY_ENDS, PHASE_OF_PROGRAM, NULL, NO_VARIABLE, OF_API},
+    {API, "endProgram", STRING, ENTRY_ENDS, PHASE_OF_PROGRAM, NULL, 0, OF_API},
+    {DACAPO, "startWarmup", STRING, EXIT_BEGINS, PHASE_OF_PROGRAM, "warmup", NO_VARIABLE,
+     OF_HARNESS},
+    {DACAPO, "start", STRING, EXIT_BEGINS, PHASE_OF_PROGRAM, NULL, 0, OF_HARNESS},
+    {DACAPO, "stopWarmup", NULL, ENTRY_FINISHES, PHASE_OF_PROGRAM, NULL, NO_VARIABLE, OF_HARNESS},
+    {DACAPO, "stop", NULL, ENTRY_FINISHES, PHASE_OF_PROGRAM, NULL, NO_VARIABLE, OF_HARNESS},
     {JMH, "runIteration",
      "(Lorg/openjdk/jmh/infra/BenchmarkParams;Lorg/openjdk/jmh/infra/IterationParams;",
-     CALL_IS_ITERATION, PHASE_OF_PROGRAM, NULL, 2, true},
+     CALL_IS_ITERATION, PHASE_OF_PROGRAM, NULL, 2, OF_HARNESS},
+    {THREAD, "start", NULL, ENTRY_HANDS_ON, PHASE_OF_THREADS, NULL, 0, OF_STARTS},
+    {VIRTUAL_THREAD, "start", NULL, ENTRY_HANDS_ON, PHASE_OF_THREADS, NULL, 0, OF_STARTS},
 };
 #define KNOWN_COUNT (sizeof known_methods / sizeof known_methods[0])
 
@@ -159,7 +165,8 @@ struct phase_plan {
 static bool phase_methods_is_known(const struct known_method *known, const struct options *options,
                                    const char *class_name)
 {
-    return (!known->of_harness || options->phases_known) &&
+    return (known->kind != OF_HARNESS || options->phases_known) &&
+           (known->kind != OF_STARTS || options->threads_phase_at.count != 0) &&
            strcmp(known->class_name, class_name) == 0;
 }
 
@@ -171,6 +178,7 @@ bool phase_methods_in(const struct options *options, const char *class_name)
         if (phase_methods_is_known(&known_methods[i], options, class_name))
             return true;
     return options_names_method(options, &options->phase_at, class_name, NULL) ||
+           options_names_method(options, &options->threads_phase_at, class_name, NULL) ||
            options_names_method(options, &options->program_phase_at, class_name, NULL);
 }
 
@@ -182,7 +190,7 @@ static bool has_shape(const struct known_method *known, const char *descriptor, 
         return true;
     size_t length = strlen(known->descriptor);
     return strncmp(descriptor, known->descriptor, length) == 0 &&
-           (known->variable == NO_VARIABLE || is_static == !known->of_harness);
+           (known->variable == NO_VARIABLE || is_static == (known->kind == OF_API));
 }
 
 static const struct known_method *find_known(const struct options *options, const char *class_name,
@@ -210,7 +218,7 @@ static uint32_t number_known(const struct known_method *known)
                                   .name = known->name != NULL ? strdup(known->name) : NULL,
                                   .hash =
                                       phase_methods_hash_of(known->class_name, known->method_name,
-                                                            2u + (uint64_t) (known->variable + 1))};
+                                                            3u + (uint64_t) (known->variable + 1))};
     return phase_methods_number_of(&wanted) << PHASE_VARIABLE_BITS |
            (uint32_t) (known->variable + 1);
 }
@@ -225,15 +233,17 @@ static uint32_t number_method(void *context, const char *class_name, const char 
         find_known(options, class_name, method_name, descriptor, (access_flags & IS_STATIC) != 0);
     if (known != NULL)
         return number_known(known);
-    bool of_program =
-        options_names_method(options, &options->program_phase_at, class_name, method_name);
-    if (!of_program && !options_names_method(options, &options->phase_at, class_name, method_name))
+    enum phase_scope scope = PHASE_OF_THREAD;
+    if (options_names_method(options, &options->program_phase_at, class_name, method_name))
+        scope = PHASE_OF_PROGRAM;
+    else if (options_names_method(options, &options->threads_phase_at, class_name, method_name))
+        scope = PHASE_OF_THREADS;
+    else if (!options_names_method(options, &options->phase_at, class_name, method_name))
         return 0;
     struct phase_method wanted = {.action = CALL_IS_PHASE,
-                                  .scope = of_program ? PHASE_OF_PROGRAM : PHASE_OF_THREAD,
+                                  .scope = scope,
                                   .name = name_of_call(class_name, method_name),
-                                  .hash =
-                                      phase_methods_hash_of(class_name, method_name, of_program)};
+                                  .hash = phase_methods_hash_of(class_name, method_name, scope)};
     uint32_t number = phase_methods_number_of(&wanted);
     plan->full = plan->full || number == 0;
     return number << PHASE_VARIABLE_BITS;
@@ -385,6 +395,9 @@ static void act_on_entry(struct session *session, struct os_thread *os, JNIEnv *
     case ENTRY_FINISHES:
         phase_end(session, os, method->scope, method->key, 0);
         break;
+    case ENTRY_HANDS_ON:
+        phases_hand_on(session, os, jni, object);
+        break;
     case EXIT_BEGINS:
         if (is_named)
             set_name(session, method,
@@ -433,7 +446,7 @@ void JNICALL on_phase_caught(JNIEnv *jni, jclass class, jint number)
     struct phase_method *method = method_at((uint32_t) number >> PHASE_VARIABLE_BITS);
     struct os_thread *os;
     (void) jni, (void) class;
-    if (method->action != CALL_IS_PHASE || method->scope != PHASE_OF_THREAD)
+    if (method->action != CALL_IS_PHASE || method->scope == PHASE_OF_PROGRAM)
         return;
     struct session *session = probe_enter(&os);
     if (session == NULL)

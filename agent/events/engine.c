@@ -101,6 +101,7 @@ static void thread_starts(jthread thread, bool is_virtual)
     thread_started(session, os, thread, is_virtual);
     if (!is_virtual && session->engine->thread_starts != NULL)
         session->engine->thread_starts(session, os);
+    phases_take_over(session, os, thread);
     probe_leave(os);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/base/hash_numbers.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/records/global_stream.h"
 #include "agent/records/put_record.h"
@@ -129,7 +130,7 @@ void phase_begin(struct session *session, struct os_thread *os, enum phase_scope
                  uint32_t key, uint64_t name)
 {
     struct java_thread *java = thread_current(session, os, NULL);
-    struct open_phase phase = {name, key};
+    struct open_phase phase = {name, key, scope == PHASE_OF_THREADS};
     if (java == NULL || name == 0)
         return;
     if (scope == PHASE_OF_PROGRAM)
@@ -162,6 +163,104 @@ void phase_caught(struct session *session, struct os_thread *os, uint32_t key)
     while (at < java->phases.count && java->phases.open[at].key == PHASE_BY_NAME)
         at++;
     end_down_to(session, os, java, at);
+}
+
+/* ---- threads that start others ---- */
+
+/* What a thread that has not started yet will be in. */
+struct heritage {
+    jweak thread;
+    uint64_t session;
+    struct phase_list phases;
+    struct heritage *next;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct heritage *first;
+    _Atomic size_t count;
+} handed_on = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool copy_handed_on(struct phase_list *copy, const struct phase_list *open)
+{
+    for (size_t i = 0; i < open->count; i++) {
+        if (!open->open[i].is_handed_on)
+            continue;
+        if (!STEP_MAKE_ROOM(copy->open, copy->capacity, copy->count + 1))
+            return false;
+        copy->open[copy->count++] = open->open[i];
+    }
+    return copy->count != 0;
+}
+
+static void heritage_free(struct heritage *heritage, JNIEnv *jni)
+{
+    if (heritage->thread != NULL)
+        (*jni)->DeleteWeakGlobalRef(jni, heritage->thread);
+    free(heritage->phases.open);
+    free(heritage);
+}
+
+/* Takes that of `thread` out of the list, or NULL, and frees what nobody will take: of threads that
+ * are gone without a start, and of other traces.  The caller holds the lock. */
+static struct heritage *take_heritage(const struct session *session, JNIEnv *jni, jobject thread)
+{
+    struct heritage *found = NULL;
+    for (struct heritage **at = &handed_on.first; *at != NULL;) {
+        struct heritage *one = *at;
+        bool is_wanted = found == NULL && (*jni)->IsSameObject(jni, one->thread, thread);
+        if (!is_wanted && one->session == session->number &&
+            !(*jni)->IsSameObject(jni, one->thread, NULL)) {
+            at = &one->next;
+            continue;
+        }
+        *at = one->next;
+        atomic_fetch_sub(&handed_on.count, 1);
+        if (is_wanted && one->session == session->number)
+            found = one;
+        else
+            heritage_free(one, jni);
+    }
+    return found;
+}
+
+/* A start that calls another hands on once: the later call takes the place of the earlier. */
+void phases_hand_on(struct session *session, struct os_thread *os, JNIEnv *jni, jobject thread)
+{
+    struct java_thread *java = thread_current(session, os, NULL);
+    struct heritage *heritage =
+        java != NULL && java->phases.count != 0 ? calloc(1, sizeof *heritage) : NULL;
+    if (heritage == NULL)
+        return;
+    heritage->session = session->number;
+    if (!copy_handed_on(&heritage->phases, &java->phases) ||
+        (heritage->thread = object_weakly(jni, thread)) == NULL ||
+        !session_lock(session, &handed_on.lock)) {
+        heritage_free(heritage, jni);
+        return;
+    }
+    struct heritage *earlier = take_heritage(session, jni, thread);
+    heritage->next = handed_on.first;
+    handed_on.first = heritage;
+    atomic_fetch_add(&handed_on.count, 1);
+    pthread_mutex_unlock(&handed_on.lock);
+    if (earlier != NULL)
+        heritage_free(earlier, jni);
+}
+
+void phases_take_over(struct session *session, struct os_thread *os, jobject thread)
+{
+    JNIEnv *jni = atomic_load(&handed_on.count) != 0 ? jvm_jni() : NULL;
+    if (jni == NULL || !session_lock(session, &handed_on.lock))
+        return;
+    struct heritage *heritage = take_heritage(session, jni, thread);
+    pthread_mutex_unlock(&handed_on.lock);
+    if (heritage == NULL)
+        return;
+    for (size_t i = 0; i < heritage->phases.count; i++)
+        phase_begin(session, os, PHASE_OF_THREADS, heritage->phases.open[i].key,
+                    heritage->phases.open[i].name);
+    heritage_free(heritage, jni);
 }
 
 void phases_thread_ends(struct session *session, struct os_thread *os, struct java_thread *java)

@@ -9,7 +9,8 @@
 
 #include "agent/records/threads.h"
 
-enum phase_scope { PHASE_OF_THREAD, PHASE_OF_PROGRAM };
+/* PHASE_OF_THREADS: of a thread, and of those that it starts meanwhile, until they end. */
+enum phase_scope { PHASE_OF_THREAD, PHASE_OF_PROGRAM, PHASE_OF_THREADS };
 
 /* Key of phases that the program begins and ends by name; methods have other keys. */
 #define PHASE_BY_NAME 0u
@@ -28,6 +29,10 @@ void phase_end(struct session *session, struct os_thread *os, enum phase_scope s
 /* Ends the phases of methods that the innermost open method with this key called: an exception has
  * left them. */
 void phase_caught(struct session *session, struct os_thread *os, uint32_t key);
+/* The thread `os` is about to start `thread`, which gets its phases that are handed on. */
+void phases_hand_on(struct session *session, struct os_thread *os, JNIEnv *jni, jobject thread);
+/* `thread` has started in `os`: begins what was handed on to it. */
+void phases_take_over(struct session *session, struct os_thread *os, jobject thread);
 /* Ends all phases of a thread that is about to end; `java` may be NULL. */
 void phases_thread_ends(struct session *session, struct os_thread *os, struct java_thread *java);
 

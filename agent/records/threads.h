@@ -13,6 +13,7 @@ enum thread_flag { THREAD_DAEMON = 1, THREAD_VIRTUAL = 2 };
 struct open_phase {
     uint64_t name; /* in the session's dictionary */
     uint32_t key;
+    bool is_handed_on; /* to threads that this one starts */
 };
 struct phase_list {
     struct open_phase *open;

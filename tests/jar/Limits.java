@@ -11,6 +11,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Nested;
@@ -43,6 +45,11 @@ class Limits {
     static ArrayDeque<Object> recent = new ArrayDeque<>();
     static Object[] leaked = new Object[10_000];
     static int leaks;
+    static ExecutorService elsewhere = Executors.newSingleThreadExecutor(work -> {
+        Thread thread = new Thread(work);
+        thread.setDaemon(true);
+        return thread;
+    });
     private Object mine;
     private int warm;
 
@@ -63,7 +70,7 @@ class Limits {
 
     // limits.Limits.failsWithOne allocates 1 object, 24 bytes; at most 0 objects and 0 bytes pass
     //   1 object, 24 bytes: limits.Limits$Thing
-    //       at limits.Limits.failsWithOne(Limits.java:70)
+    //       at limits.Limits.failsWithOne(Limits.java:77)
     @Test
     @NoAllocation
     void failsWithOne() {
@@ -79,8 +86,8 @@ class Limits {
 
     // allocates 11 objects, 352 bytes; at most 10 objects pass
     //   10 objects, 240 bytes: limits.Limits$Thing
-    //       at limits.Limits.make(Limits.java:51)
-    //       at limits.Limits.failsWithOneObjectMore(Limits.java:88)
+    //       at limits.Limits.make(Limits.java:58)
+    //       at limits.Limits.failsWithOneObjectMore(Limits.java:95)
     //   1 object, 112 bytes: byte[]
     @Test
     @MaxAllocated(objects = 10)
@@ -240,17 +247,27 @@ class Limits {
 
     @Test
     @MaxAllocated(objects = 0, site = "limits.Limits.make")
-    void passesWithAnotherThread() throws InterruptedException {
-        makeElsewhere();
+    void passesWithAnotherThread() throws Exception {
+        elsewhere.submit(() -> make(7)).get();
     }
 
-    // 1 object, 24 bytes: limits.Limits$Thing
-    // 1 thread was started meanwhile; what other threads allocate counts with allThreads = true only
+    // allocates 9 objects, 216 bytes; at most 8 objects in limits.Limits.make pass
     @Test
-    @MaxAllocated(objects = 0, site = "limits.Limits.make")
-    void failsWithAnotherThread() throws InterruptedException {
+    @MaxAllocated(objects = 8, site = "limits.Limits.make")
+    void failsWithThreadsOfItsOwn() throws InterruptedException {
         makeElsewhere();
-        make(1);
+        Thread thread = new Thread(() -> {
+            Thread inner = new Thread(() -> make(1));
+            inner.start();
+            try {
+                inner.join();
+            } catch (InterruptedException fault) {
+                throw new IllegalStateException(fault);
+            }
+            make(1);
+        });
+        thread.start();
+        thread.join();
     }
 
     // limits.Limits.failsInZürich allocates 2 objects, 48 bytes
@@ -263,8 +280,8 @@ class Limits {
     // allocates 7 objects, 168 bytes; at most 0 objects in limits.Limits.make pass
     @Test
     @MaxAllocated(objects = 0, site = "limits.Limits.make", allThreads = true)
-    void failsWithAllThreads() throws InterruptedException {
-        makeElsewhere();
+    void failsWithAllThreads() throws Exception {
+        elsewhere.submit(() -> make(7)).get();
     }
 
     @Test
@@ -387,6 +404,7 @@ class Limits {
     }
 
     static {
+        elsewhere.submit(() -> make(1)); // its thread is there before the tests
         for (int i = 0; i < 10; i++)
             kept.add(null);
     }

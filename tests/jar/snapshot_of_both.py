@@ -63,7 +63,7 @@ def main(arguments):
     with tempfile.TemporaryDirectory() as scratch:
         module = pathlib.Path(scratch, "module")
         module.mkdir()
-        project = snapshots.Project(arguments, module)
+        project = snapshots.Project([arguments[0], *arguments[2:]], module)
         faults = [*try_both(project, arguments[1]), *project.faults]
     print(*faults, f"{len(faults)} faults", sep="\n")
     return 1 if faults else 0

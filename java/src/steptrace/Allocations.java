@@ -6,7 +6,7 @@ import steptrace.limits.Recording;
 import steptrace.limits.Sites;
 
 /**
- * What a piece of code allocates in the calling thread, to the object and to the byte, for any test framework:
+ * What a piece of code allocates in the calling thread and in those that it starts, to the object and to the byte, for any test framework:
  *
  * <pre>{@code
  * Allocations of = Allocations.measure(() -> shop.checkout(cart));
@@ -47,7 +47,7 @@ public final class Allocations {
     }
 
     private static Allocations of(Work work, boolean ofLive) throws Exception {
-        try (Recording recording = new Recording("measure", CALL, CALL)) {
+        try (Recording recording = new Recording("measure", "threads:" + CALL, CALL)) {
             call(work);
             if (ofLive)
                 Recording.collect();

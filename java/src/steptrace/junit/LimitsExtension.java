@@ -106,11 +106,8 @@ public final class LimitsExtension implements InvocationInterceptor {
         StringBuilder faults = new StringBuilder();
         for (int i = 0; i < limits.size(); i++)
             faults.append(fault(subject, limits.get(i), sites.get(i)));
-        String threads = limits.stream().allMatch(Limit::allThreads) ? "" : recording.threads();
         if (!faults.isEmpty())
-            fail(recording, subject, faults + threads);
-        else if (!threads.isEmpty())
-            System.err.println("steptrace: " + subject.name() + ": " + threads);
+            fail(recording, subject, faults.toString());
     }
 
     /** Tells the reviewer, and keeps the trace if that is wanted. */

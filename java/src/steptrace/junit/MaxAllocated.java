@@ -11,7 +11,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Limits what a test allocates, to the object and to the byte: what its method and all that it calls
- * allocate in the test's thread.
+ * allocate in the test's thread, and in threads that these start.
  * On a class it holds for each of its tests that has none of its own.
  */
 @Documented
@@ -32,6 +32,6 @@ public @interface MaxAllocated {
     /** How often the method is called before it is measured. */
     int warmups() default 0;
 
-    /** Whether other threads count, too, from the method's entry to its exit. */
+    /** Whether all other threads count, too, from the method's entry to its exit. */
     boolean allThreads() default false;
 }

@@ -22,6 +22,6 @@ public @interface NoAllocation {
     /** How often the method is called before it is measured. */
     int warmups() default 0;
 
-    /** Whether other threads count, too, from the method's entry to its exit. */
+    /** Whether all other threads count, too, from the method's entry to its exit. */
     boolean allThreads() default false;
 }

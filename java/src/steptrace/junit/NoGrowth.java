@@ -31,6 +31,6 @@ public @interface NoGrowth {
     /** How often the method is called before. */
     int warmups() default 0;
 
-    /** Whether other threads count, too, from the method's entry to its exit. */
+    /** Whether all other threads count, too, from the method's entry to its exit. */
     boolean allThreads() default false;
 }

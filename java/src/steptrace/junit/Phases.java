@@ -71,6 +71,6 @@ final class Phases {
     }
 
     private static String item(Method method, List<Limit> limits) {
-        return (limits.stream().anyMatch(Limit::allThreads) ? "program:" : "") + pattern(method);
+        return (limits.stream().anyMatch(Limit::allThreads) ? "program:" : "threads:") + pattern(method);
     }
 }

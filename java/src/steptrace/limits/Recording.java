@@ -35,7 +35,6 @@ public final class Recording implements AutoCloseable {
     private Path trace;
     private boolean isRecording;
     private boolean isInterrupted;
-    private long threads;
 
     /**
      * Begins it. Nothing else of the JVM has to go on meanwhile: gentle=no. The classes keep their probes for the next one.
@@ -58,7 +57,6 @@ public final class Recording implements AutoCloseable {
             Agent.command("file=" + trace + ",existing=no,gentle=no,probes=keep,engine=bytecode,events=alloc+free,stack="
                     + DEPTH + ",phase=" + phases);
             isRecording = true;
-            threads = StartedThreads.count();
         } finally {
             if (!isRecording)
                 close();
@@ -89,14 +87,7 @@ public final class Recording implements AutoCloseable {
     public void end() throws IOException {
         isInterrupted |= Thread.interrupted();
         isRecording = false;
-        threads = StartedThreads.count() - threads;
         Agent.command("stop");
-    }
-
-    /** Says that threads were started until the end, whose allocations do not count; empty if none were. */
-    public String threads() {
-        return threads <= 0 ? "" : (threads == 1 ? "1 thread was" : threads + " threads were")
-                + " started meanwhile; what other threads allocate counts with allThreads = true only";
     }
 
     /**

@@ -292,6 +292,7 @@ static void test_faults(void)
         "start=main",
         "phase=main",
         "phase=program:",
+        "phase=threads:",
         "phase=a.B.c,events=class+thread",
         "start=.main",
         "stop=a.B.",
@@ -362,12 +363,15 @@ static void test_phases(void)
     CU_ASSERT_TRUE(options_parse(&options, ""));
     CU_ASSERT_TRUE(options.phases && options.phases_known);
     CU_ASSERT_EQUAL(options.events, TRACED_DEFAULT);
-    CU_ASSERT_TRUE(options_parse(&options, "phase=a.B.c+program:a.B.d,events=alloc,phase=x.Y.*"));
+    CU_ASSERT_TRUE(options_parse(
+        &options, "phase=a.B.c+program:a.B.d+threads:a.B.e,events=alloc,phase=x.Y.*"));
     CU_ASSERT_TRUE(options.phases && !options.phases_known);
     CU_ASSERT_EQUAL(options.events, TRACED_ALLOC | TRACED_PHASE);
     CU_ASSERT_EQUAL(options.phase_at.count, 2);
     CU_ASSERT_TRUE(options_names_method(&options, &options.phase_at, "x/Y", "z"));
     CU_ASSERT_TRUE(options_names_method(&options, &options.program_phase_at, "a/B", "d"));
+    CU_ASSERT_TRUE(options_names_method(&options, &options.threads_phase_at, "a/B", "e"));
+    CU_ASSERT_FALSE(options_names_method(&options, &options.phase_at, "a/B", "e"));
     CU_ASSERT_TRUE(options_parse(&options, "phase=a.B.c+auto"));
     CU_ASSERT_TRUE(options.phases && options.phases_known);
     CU_ASSERT_TRUE(options_parse(&options, "phase=none"));

@@ -91,8 +91,8 @@ function(steptrace_write_registry)
   steptrace_registry(steptrace_registry OFFERS LEFT_OUT ${ARGN} LAYERS ${layers})
 endfunction()
 
-# steptrace_registry(NAME [OFFERS] [VERBS verb...] [LEFT_OUT verb...] LAYERS layer...): the table of
-# these commands (default: of all), with what analyses offer or without, as the library NAME.
+# steptrace_registry(NAME [OFFERS] [VERBS verb...] [LEFT_OUT verb...] LAYERS layer...): the table
+# of these commands (default: of all), with what analyses offer or without, as the library NAME.
 function(steptrace_registry name)
   cmake_parse_arguments(REGISTRY "OFFERS" "" "VERBS;LEFT_OUT;LAYERS" ${ARGN})
   list(TRANSFORM REGISTRY_LEFT_OUT REPLACE "(.+)" "\"\\1\", " OUTPUT_VARIABLE names)

@@ -39,13 +39,20 @@ static uint64_t ns_of_clock(clockid_t clock)
                : 0;
 }
 
-/* The process that writes the files is the agent's, too. */
+/* A window goes on in the next file of a ring, which may be shorter than the window. Files follow
+ * one another, so the two members belong to one drain thread at a time. */
+static struct {
+    struct session_guards guards; /* of the last file */
+    uint64_t writers_ns;          /* of processes that have written files that are closed */
+} last;
+
+/* The processes that write the files are the agent's, too: each file has its own. */
 static uint64_t writer_ns(const struct session *session)
 {
     const struct writer_process *writer = session->drain.store->writer;
     clockid_t clock;
-    return writer != NULL && clock_getcpuclockid(writer->process, &clock) == 0 ? ns_of_clock(clock)
-                                                                               : 0;
+    bool is_there = writer != NULL && clock_getcpuclockid(writer->process, &clock) == 0;
+    return last.writers_ns + (is_there ? ns_of_clock(clock) : 0);
 }
 
 static void begin_window(struct session *session, uint64_t now_ns)
@@ -150,9 +157,18 @@ static bool guards_keep_pause(struct session *session)
 /* Stops before the program's first instruction are none of the program. */
 void guards_begin(struct session *session)
 {
+    struct session_guards *guards = &session->drain.guards;
     enum own_stop stop;
     if (!session->late)
         own_share_take_stop(&stop);
+    if (session->options.file_number > 1) {
+        guards->due_ns = last.guards.due_ns;
+        guards->from_ns = last.guards.from_ns;
+        guards->own_ns = last.guards.own_ns;
+        guards->process_ns = last.guards.process_ns;
+        guards->above = last.guards.above;
+        guards->below = last.guards.below;
+    }
     atomic_store(&session->drain.guards.on, true);
 }
 
@@ -180,6 +196,8 @@ bool guards_keep(struct session *session)
 void guards_put(const struct session *session, struct drain *drain)
 {
     const struct session_guards *guards = &session->drain.guards;
+    last.writers_ns = writer_ns(session);
+    last.guards = *guards;
     if (session->options.max_cpu != 0)
         drain_put_number(drain, "guard-cpu-peak", guards->peak_share);
     if (session->options.max_pause_ns != 0)

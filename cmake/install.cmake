@@ -108,10 +108,12 @@ if(STEPTRACE_TESTS AND NOT (STEPTRACE_SANITIZE OR STEPTRACE_TSAN))
       $<TARGET_FILE:steptrace-drain>)
     set_tests_properties(sbom PROPERTIES LABELS cli TIMEOUT 60)
   endif()
+  add_test(NAME signing COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-signing.sh
+    ${CMAKE_BINARY_DIR}/signing)
   add_test(NAME exports COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-exports.sh
     $<TARGET_FILE:steptrace_shared> ${CMAKE_SOURCE_DIR}/format/include ${STEPTRACE_GENERATED})
   add_test(NAME abi COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-abi.sh
     $<TARGET_FILE:steptrace_shared>)
-  set_tests_properties(install headers exports abi PROPERTIES LABELS cli TIMEOUT 120
+  set_tests_properties(install headers signing exports abi PROPERTIES LABELS cli TIMEOUT 120
     SKIP_RETURN_CODE 77 ENVIRONMENT "CC=${CMAKE_C_COMPILER}")
 endif()

@@ -2,11 +2,12 @@
 /* Clocks of the agent's threads, and its longest stop. */
 #include "agent/base/own_share.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "capture/clock.h"
 
@@ -26,11 +27,17 @@ static uint64_t clock_value(clockid_t clock)
     return (uint64_t) now.tv_sec * UINT64_C(1000000000) + (uint64_t) now.tv_nsec;
 }
 
+/* The kernel's number of the calling thread's clock. pthread_getcpuclockid() would need a later libc
+ * than the JVM does. */
+static clockid_t own_clock(void)
+{
+    const clockid_t of_thread = 4, scheduled = 2;
+    return (clockid_t) (~(unsigned) syscall(SYS_gettid) << 3) | of_thread | scheduled;
+}
+
 void own_share_thread_begins(void)
 {
-    clockid_t own;
-    if (pthread_getcpuclockid(pthread_self(), &own) != 0)
-        return;
+    clockid_t own = own_clock();
     for (size_t i = 0; i < THREADS; i++) {
         clockid_t none = 0;
         if (atomic_compare_exchange_strong(&clocks[i], &none, own))
@@ -41,9 +48,7 @@ void own_share_thread_begins(void)
 /* The clock goes first: the sum is too small for a moment, and never too large. */
 void own_share_thread_ends(void)
 {
-    clockid_t own;
-    if (pthread_getcpuclockid(pthread_self(), &own) != 0)
-        return;
+    clockid_t own = own_clock();
     for (size_t i = 0; i < THREADS; i++) {
         clockid_t mine = own;
         if (atomic_compare_exchange_strong(&clocks[i], &mine, 0))

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <sys/auxv.h>
 
 #include "agent/base/jvm_classes.h"
 #include "capture/clock.h"
@@ -22,15 +22,14 @@ static struct {
     uint64_t low, high;
 } key = {.once = PTHREAD_ONCE_INIT};
 
-/* A kernel without random numbers, at its very start, leaves addresses and time, which are hard to
- * guess at least. */
+/* The kernel gives each process it starts 16 random bytes, so no system call is needed. Where it does
+ * not, addresses and time are hard to guess at least. */
 static void draw_key(void)
 {
-    uint64_t drawn[2];
-    if (getrandom(drawn, sizeof drawn, GRND_NONBLOCK) != (ssize_t) sizeof drawn) {
-        drawn[0] = clock_monotonic_ns() ^ (uint64_t) (uintptr_t) &key;
-        drawn[1] = clock_raw() ^ (uint64_t) (uintptr_t) drawn;
-    }
+    uint64_t drawn[2] = {clock_monotonic_ns() ^ (uint64_t) (uintptr_t) &key, clock_raw()};
+    const void *random = (const void *) (uintptr_t) getauxval(AT_RANDOM);
+    if (random != NULL)
+        memcpy(drawn, random, sizeof drawn);
     key.low = drawn[0];
     key.high = drawn[1];
 }

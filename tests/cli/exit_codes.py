@@ -35,6 +35,7 @@ CALLS = {  # IN: the trace, OUT: a file to write
 }
 OTHERS = {'record', 'attach', 'record-malloc', 'mcp', 'help', 'version',  # read no trace
           'layout',  # needs a trace of layouts: cases/layout.sh
+          'gate',  # compares with a snapshot: cases/gate.sh
           'escape'}  # needs one of bytecode indexes: cases/escape.sh
 INPUTS = {  # exit status by input; of those in EXCEPTIONS, another
     'whole': 0, 'dropped': 3, 'ring': 3, 'cut': 3, 'damaged': 3, 'empty': 3, 'foreign': 3, 'missing': 1, 'directory': 1, 'fifo': 1, 'unreadable': 1}

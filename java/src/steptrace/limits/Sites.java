@@ -5,12 +5,15 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Objects by class and site: the table that {@code steptrace heap --by class+site --csv} prints. */
@@ -156,19 +159,43 @@ public final class Sites {
 
     /** Class, site and lines of the largest rows; a site ends with the test's own frame. */
     public String table(String test) {
+        return table(test, row -> amount(row.objects, row.bytes));
+    }
+
+    /** The same with the share of an operation. */
+    public String perOperation(String test, long operations) {
+        return table(test, row -> String.format(Locale.ROOT, "%.3f objects, %.3f bytes", (double) row.objects / operations,
+                (double) row.bytes / operations));
+    }
+
+    private String table(String test, Function<Row, String> amount) {
+        List<Row> merged = below(test);
         StringBuilder text = new StringBuilder();
-        for (Row row : rows.subList(0, Math.min(ROWS, rows.size()))) {
-            text.append("  ").append(amount(row.objects, row.bytes)).append(": ").append(row.type).append('\n');
-            int shown = 0;
-            for (String frame : row.frames) {
-                text.append(shown == FRAMES ? "      ...\n" : shown < FRAMES ? "      at " + frame + "\n" : "");
-                shown++;
-                if (frame.startsWith(test + "("))
-                    break;
-            }
+        for (Row row : merged.subList(0, Math.min(ROWS, merged.size()))) {
+            text.append("  ").append(amount.apply(row)).append(": ").append(row.type).append('\n');
+            for (int i = 0; i < Math.min(FRAMES, row.frames.length); i++)
+                text.append("      at ").append(row.frames[i]).append('\n');
+            if (row.frames.length > FRAMES)
+                text.append("      ...\n");
         }
-        if (rows.size() > ROWS)
-            text.append("  and ").append(rows.size() - ROWS).append(" more sites\n");
+        if (merged.size() > ROWS)
+            text.append("  and ").append(merged.size() - ROWS).append(" more sites\n");
         return text.toString();
+    }
+
+    /** Without the frames that called the test: rows that differ in these alone are one. */
+    private List<Row> below(String test) {
+        Map<List<String>, Row> merged = new LinkedHashMap<>();
+        for (Row row : rows) {
+            int frames = 0;
+            while (frames < row.frames.length && !row.frames[frames++].startsWith(test + "("))
+                continue;
+            String[] kept = Arrays.copyOf(row.frames, frames);
+            List<String> key = new ArrayList<>(List.of(kept));
+            key.add(row.type);
+            merged.merge(key, new Row(row.objects, row.bytes, row.type, kept), (one, other) -> new Row(one.objects + other.objects,
+                    one.bytes + other.bytes, one.type, one.frames));
+        }
+        return merged.values().stream().sorted(Comparator.comparingLong(Row::bytes).reversed()).collect(Collectors.toList());
     }
 }

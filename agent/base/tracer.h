@@ -101,7 +101,8 @@ struct session_guards {
     _Atomic bool on;                            /* the session has begun */
     uint64_t due_ns;                            /* when the next window ends; 0: none has begun */
     uint64_t from_ns, own_ns, process_ns;       /* at the window's begin */
-    unsigned above, below;                      /* windows in a row above, and far below max-cpu= */
+    unsigned above, below;                      /* windows in a row above max-cpu=, and calm ones */
+    uint64_t decided;                           /* `decisions` when the window began */
     uint64_t peak_share, longest_ns, decisions; /* for the trace's properties */
 };
 

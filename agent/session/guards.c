@@ -25,7 +25,8 @@
 #define WINDOW_NS (3 * SECOND_NS)
 /* Windows above the limit before a trace ends that cannot sample less. */
 #define WINDOWS_ABOVE 2u
-/* Windows below a quarter of the limit before there are twice as many samples again. */
+/* Windows below a quarter of the limit, or without a decision, before there are twice as many
+ * samples again. */
 #define WINDOWS_BELOW 10u
 #define FACTOR_MOST 64u
 /* Samples become fewer when the memory is that full. */
@@ -117,12 +118,7 @@ static bool guards_judge_share(struct session *session, uint64_t share)
     char found[32], allowed[32], reason[128];
     if (share > guards->peak_share)
         guards->peak_share = share;
-    guards->below = share < limit / 4 ? guards->below + 1 : 0;
     guards->above = share > limit ? guards->above + 1 : 0;
-    if (guards->below >= WINDOWS_BELOW && session->engine->sample_less != NULL) {
-        session->engine->sample_less(2, true);
-        guards->below = 0;
-    }
     if (guards->above == 0)
         return true;
     share_text(found, sizeof found, share);
@@ -154,6 +150,33 @@ static bool guards_keep_pause(struct session *session)
            guards_end(session, END_MAX_PAUSE, reason);
 }
 
+/* After windows in which no guard did anything there are more samples again. */
+static void guards_relax(struct session *session, uint64_t share)
+{
+    struct session_guards *guards = &session->drain.guards;
+    const uint64_t limit = session->options.max_cpu;
+    bool is_calm = guards->decisions == guards->decided && (limit == 0 || share < limit / 4);
+    guards->below = is_calm ? guards->below + 1 : 0;
+    if (guards->below < WINDOWS_BELOW || session->engine->sample_less == NULL)
+        return;
+    session->engine->sample_less(2, true);
+    guards->below = 0;
+}
+
+static bool guards_end_window(struct session *session, uint64_t now_ns)
+{
+    const struct options *options = &session->options;
+    uint64_t share = options->max_cpu != 0 ? share_of_window(session, now_ns) : 0;
+    bool goes_on = options->max_cpu == 0 || guards_judge_share(session, share);
+    if (options->memory_bytes != 0 &&
+        session->drain.memory.now > MEMORY_NEAR(options->memory_bytes))
+        guards_sample_less(session, 2, "the agent's memory is nearly that of memory=");
+    guards_relax(session, share);
+    session->drain.guards.decided = session->drain.guards.decisions;
+    begin_window(session, now_ns);
+    return goes_on;
+}
+
 /* Stops before the program's first instruction are none of the program. */
 void guards_begin(struct session *session)
 {
@@ -175,22 +198,13 @@ void guards_begin(struct session *session)
 bool guards_keep(struct session *session)
 {
     struct session_guards *guards = &session->drain.guards;
-    const struct options *options = &session->options;
     if (!atomic_load(&guards->on))
         return true;
     uint64_t now_ns = clock_monotonic_ns();
     bool goes_on = guards_keep_pause(session);
     if (guards->due_ns == 0)
         begin_window(session, now_ns);
-    if (!goes_on || now_ns < guards->due_ns)
-        return goes_on;
-    if (options->max_cpu != 0)
-        goes_on = guards_judge_share(session, share_of_window(session, now_ns));
-    if (options->memory_bytes != 0 &&
-        session->drain.memory.now > MEMORY_NEAR(options->memory_bytes))
-        guards_sample_less(session, 2, "the agent's memory is nearly that of memory=");
-    begin_window(session, now_ns);
-    return goes_on;
+    return goes_on && (now_ns < guards->due_ns || guards_end_window(session, now_ns));
 }
 
 void guards_put(const struct session *session, struct drain *drain)

@@ -23,6 +23,7 @@ enum { COLUMNS_MOST = 20 };
 #define DEATH STEP_JAVA_OBJECT_DEATH
 #define FREE_UNKNOWN STEP_JAVA_OBJECT_FREE_UNKNOWN
 #define COUNT STEP_JAVA_METHOD_COUNT
+#define EDEN STEP_JAVA_EDEN_CLASS
 
 static const struct java_column allocations[] = {
     {{"time", "ns", "", TABLE_TIME, false}, CELL_TICKS, ALLOC, "time"},
@@ -66,6 +67,16 @@ static const struct java_column method_counts[] = {
     {{"exclusive", "ns", "without the methods that it called", TABLE_DURATION, false},
      OF_COUNT("exclusive")}};
 
+#define OF_EDEN(field) CELL_NUMBER, EDEN, field
+static const struct java_column eden_classes[] = {
+    {{"collection", "", "1, 2..; the last one is the end", TABLE_UINT, false},
+     OF_EDEN("collection")},
+    {{"time", "ns", "when it began", TABLE_TIME, false}, CELL_TICKS, EDEN, "time"},
+    {{"class", "", "null: not known", TABLE_NAME, true}, CELL_CLASS, EDEN, "class"},
+    {{"class_id", "", "number in classes; 0: not known", TABLE_UINT, false}, OF_EDEN("class")},
+    {{"objects", "", "since the collection before", TABLE_UINT, false}, OF_EDEN("objects")},
+    {{"bytes", "bytes", "of these", TABLE_UINT, false}, OF_EDEN("bytes")}};
+
 static const struct java_table allocations_table =
     RECORD_TABLE("allocations", "one row per allocation", allocations, NULL, ALLOC, BY_ALLOC);
 
@@ -76,15 +87,20 @@ static const struct java_table method_counts_table =
     RECORD_TABLE("method_counts", "what calls came to (method=count)", method_counts, NULL, COUNT,
                  COUNT, "counts of calls (the agent\'s option method=count)");
 
+static const struct java_table eden_classes_table =
+    RECORD_TABLE("eden_classes", "what was allocated by class (engine=walk)", eden_classes, NULL,
+                 EDEN, EDEN, "totals of classes (the agent\'s option engine=walk)");
+
 /* Then those that analyses register (steptrace_tables() in cmake/registry.cmake). */
 #define TABLE_DECLARE(name) extern const struct java_table name##_table;
 MORE_TABLES(TABLE_DECLARE)
 #undef TABLE_DECLARE
 #define TABLE_ROW(name) &name##_table,
 static const struct java_table *const java_tables[] = {
-    &objects_table, &allocations_table, &frees_table,          &calls_table, &method_counts_table,
-    &classes_table, &methods_table,     &threads_table,        &sites_table, &collections_table,
-    &live_table,    &phases_table,      MORE_TABLES(TABLE_ROW)};
+    &objects_table,       &allocations_table,    &frees_table,   &calls_table,
+    &method_counts_table, &classes_table,        &methods_table, &threads_table,
+    &sites_table,         &collections_table,    &live_table,    &phases_table,
+    &eden_classes_table,  MORE_TABLES(TABLE_ROW)};
 #undef TABLE_ROW
 
 /* Returns the cell of a column for this trace's definition.  A missing field gives null. */

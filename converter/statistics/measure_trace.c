@@ -217,6 +217,40 @@ static bool fold_snapshot(struct folding *folding, size_t moment)
     return true;
 }
 
+/* What engine=walk has found: of the program all that the JVM has counted, of classes what is known
+ * of them. */
+static bool fold_eden(struct folding *folding)
+{
+    const struct statistics *found = &folding->measure->calls;
+    const struct class_totals *class;
+    if (found->eden.walks == 0)
+        return true;
+    uint64_t *all = measures_sums(folding->measures, AXIS_PROGRAM, 1, folding->run);
+    all[SUM_ALLOCATED_BYTES] += found->all.objects.allocated_bytes;
+    all[SUM_ALLOCATED_OBJECTS] += found->all.objects.allocated_objects;
+    for (uint32_t i = 0; (class = id_table_next(&found->classes, &i)) != NULL; i++) {
+        uint32_t row = measure_trace_row_of(folding, &folding->classes, measure_class_row, i);
+        if (row == 0)
+            return false;
+        uint64_t *sums = measures_sums(folding->measures, AXIS_CLASS, row, folding->run);
+        sums[SUM_ALLOCATED_BYTES] += class->objects.allocated_bytes;
+        sums[SUM_ALLOCATED_OBJECTS] += class->objects.allocated_objects;
+    }
+    return true;
+}
+
+/* Totals that lack collections are no totals. */
+static enum step_status check_eden(const struct eden_totals *eden, const char *path,
+                                   struct step_error *error)
+{
+    if (eden->not_seen == 0)
+        return STEP_STATUS_OK;
+    return step_error_set(error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
+                          "%llu of its %llu collections were left out, so its totals are partial "
+                          "(the agent's option share=100 leaves none out)",
+                          (unsigned long long) eden->not_seen, (unsigned long long) eden->walks);
+}
+
 static bool fold_calls(struct folding *folding)
 {
     const struct statistics *calls = &folding->measure->calls;
@@ -259,6 +293,12 @@ static uint32_t recorded_kinds(const struct event_source *source, uint32_t seen)
     return is_seen ? seen : TRACE_ALL_KINDS & ~event_source_not_recorded(source);
 }
 
+/* Totals of classes stand for the events that they are about. */
+static uint32_t kinds_in_eden(const struct trace_measure *measure)
+{
+    return measure->calls.eden.walks != 0 ? TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) : 0;
+}
+
 static void note_run(struct folding *folding, const struct event_source *source, const char *path,
                      enum measure_side side)
 {
@@ -276,7 +316,8 @@ static void note_run(struct folding *folding, const struct event_source *source,
                                 .unit = event_source_time_unit(source),
                                 .deaths = measure->heap.deaths,
                                 .resolution_ns = trace_summary_of(&source->about).resolution_ns,
-                                .kinds = recorded_kinds(source, measure->kinds),
+                                .kinds =
+                                    recorded_kinds(source, measure->kinds) | kinds_in_eden(measure),
                                 .samples = measure->snapshots[END].all_samples.allocated.samples,
                                 .sampling = measure->heap.samples.weights.sampling,
                                 .widest_interval_bytes = widest_interval(&measure->snapshots[END]),
@@ -287,7 +328,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
     folding->measures->lacks_sizes |= measure->heap.lacks_sizes || !run->has_sizes;
     /* a program in which nothing died has no deaths, either */
     folding->measures->lacks_kinds |=
-        event_source_not_recorded(source) |
+        (event_source_not_recorded(source) & ~kinds_in_eden(measure)) |
         (~run->kinds & (TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_METHOD_ENTRY)));
     uint64_t *all = measures_sums(folding->measures, AXIS_PROGRAM, 1, folding->run);
     all[SUM_COLLECTIONS] = measure->heap.collections;
@@ -302,6 +343,8 @@ enum step_status trace_measure_finish(struct trace_measure *measure, struct meas
     enum step_status status = heap_tracker_finish(&measure->heap, error);
     if (status == STEP_STATUS_OK && event_selection_is_all(&input->source->filter.selected))
         status = event_source_facts(input->source, statistics_put_fact, &measure->calls, error);
+    if (status == STEP_STATUS_OK)
+        status = check_eden(&measure->calls.eden, path, error);
     if (status != STEP_STATUS_OK)
         return status;
     statistics_finish(&measure->calls);
@@ -311,7 +354,7 @@ enum step_status trace_measure_finish(struct trace_measure *measure, struct meas
     bool ok = folding.sites != NULL &&
               (measure->snapshots[END].samples == NULL || measures_expect_estimates(measures)) &&
               fold_snapshot(&folding, END) && fold_snapshot(&folding, PEAK) &&
-              fold_calls(&folding) &&
+              fold_calls(&folding) && fold_eden(&folding) &&
               measures_note_names(measures, &input->source->names, &input->source->filter.selected,
                                   input->events == 0);
     if (ok) {

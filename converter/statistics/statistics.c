@@ -2,6 +2,7 @@
 /* Adds up the events of a trace. */
 #include "converter/statistics/statistics.h"
 #include "converter/containers/no_memory.h"
+#include "steptrace/live.h"
 
 void statistics_init(struct statistics *statistics, const struct trace_names *names,
                      bool lifetimes_in_bytes)
@@ -278,11 +279,40 @@ bool statistics_put(struct statistics *statistics, const struct trace_event *eve
     return true;
 }
 
+static enum step_status put_eden_class(struct statistics *statistics, const struct trace_fact *fact)
+{
+    statistics->all.objects.allocated_bytes += fact->bytes;
+    statistics->all.objects.allocated_objects += fact->objects;
+    if (!fact->is_of_class) {
+        statistics->eden.not_known += fact->bytes;
+        return STEP_STATUS_OK;
+    }
+    struct class_totals *class = id_table_get(&statistics->classes, fact->class_id);
+    if (class == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    class->objects.allocated_bytes += fact->bytes;
+    class->objects.allocated_objects += fact->objects;
+    return STEP_STATUS_OK;
+}
+
+static void put_eden_walk(struct statistics *statistics, const struct trace_fact *fact)
+{
+    statistics->eden.walks++;
+    statistics->eden.not_seen += fact->how != STEP_LIVE_EDEN_WALKED;
+    statistics->eden.bytes += fact->counted;
+}
+
 enum step_status statistics_put_fact(void *user, const struct trace_fact *fact)
 {
     struct statistics *statistics = user;
     if (fact->kind == TRACE_GIVEN_UP)
         return STEP_STATUS_OK;
+    if (fact->kind == TRACE_EDEN_CLASS)
+        return put_eden_class(statistics, fact);
+    if (fact->kind == TRACE_EDEN_WALK) {
+        put_eden_walk(statistics, fact);
+        return STEP_STATUS_OK;
+    }
     if (fact->kind == TRACE_NOT_PROBED) {
         statistics->not_probed++;
         return STEP_STATUS_OK;

@@ -80,6 +80,14 @@ struct method_totals {
     uint64_t exclusive_ns;
 };
 
+/* What engine=walk says of its own walks.  The objects that they found are in the totals. */
+struct eden_totals {
+    uint64_t walks;     /* collections, and the end */
+    uint64_t not_seen;  /* of these: left out, or not to be trusted */
+    uint64_t bytes;     /* that the JVM has counted */
+    uint64_t not_known; /* bytes of them: of no known class */
+};
+
 struct statistics {
     const struct trace_names *names; /* borrowed */
     struct sample_weights weights;   /* of a sampled trace */
@@ -100,6 +108,7 @@ struct statistics {
     struct level_curve curve;
     uint64_t unmatched_exits;
     uint64_t open_calls; /* at the end of the trace */
+    struct eden_totals eden;
     uint64_t not_probed; /* methods and classes that could not be instrumented */
     bool lifetimes_in_bytes;
     uint32_t not_recorded;      /* kinds: event_source_not_recorded() */

@@ -16,9 +16,11 @@ static bool is_sampled(const struct statistics *statistics)
     return statistics->weights.interval_bytes != 0;
 }
 
-static bool is_recorded(const struct statistics *statistics, unsigned kind)
+/* As events, or as totals of classes. */
+static bool has_allocations(const struct statistics *statistics)
 {
-    return (statistics->not_recorded & TRACE_KIND_BIT(kind)) == 0;
+    return (statistics->not_recorded & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) == 0 ||
+           statistics->eden.walks > 0;
 }
 
 static struct quantity time_of(const struct statistics *statistics, double ns)
@@ -105,11 +107,25 @@ static void print_rate(const struct statistics *statistics)
     printf("%s objects/s\n", quantity_of_count((uint64_t) ((double) objects / seconds + 0.5)).text);
 }
 
+/* Says how much of the totals has no class. */
+static void print_eden(const struct statistics *statistics)
+{
+    const struct eden_totals *eden = &statistics->eden;
+    if (eden->not_known > 0)
+        printf("unknown   %s of that is of no known class\n",
+               quantity_of_bytes((double) eden->not_known).text);
+    if (eden->not_seen > 0)
+        printf("left out  %" PRIu64 " of %" PRIu64
+               " collections (the agent's option share): objects "
+               "and classes are partial\n",
+               eden->not_seen, eden->walks);
+}
+
 static void print_objects(const struct statistics *statistics)
 {
     const struct object_totals *totals = &statistics->all.objects;
     const struct sample_sums *samples = &statistics->all.sampled.allocated;
-    if (!is_recorded(statistics, EVENT_OBJECT_ALLOC)) {
+    if (!has_allocations(statistics)) {
         puts("allocated not recorded (the agent's option events=alloc)");
         return;
     }
@@ -121,8 +137,10 @@ static void print_objects(const struct statistics *statistics)
     stats_report_print_amount(statistics, "allocated ", totals->allocated_objects,
                               totals->allocated_bytes, samples);
     putchar('\n');
+    print_eden(statistics);
     print_existing(statistics);
-    print_dead_and_live(statistics);
+    if (statistics->eden.walks == 0)
+        print_dead_and_live(statistics);
     if (is_sampled(statistics))
         return;
     print_rate(statistics);
@@ -249,6 +267,18 @@ static void put_units(struct json_output *json, const struct statistics *statist
                                                : "ns");
 }
 
+static void put_eden(struct json_output *json, const struct eden_totals *eden)
+{
+    if (eden->walks == 0)
+        return;
+    json_begin_object(json, "eden");
+    json_number(json, "walks", eden->walks);
+    json_number(json, "left_out", eden->not_seen);
+    json_number(json, "counted_bytes", eden->bytes);
+    json_number(json, "unknown_bytes", eden->not_known);
+    json_end_object(json);
+}
+
 static void stats_report_put_summary(struct json_output *json, const struct statistics *statistics)
 {
     json_number(json, "events", statistics->event_count);
@@ -260,10 +290,11 @@ static void stats_report_put_summary(struct json_output *json, const struct stat
         put_units(json, statistics);
     death_dates_put_json(&statistics->deaths, statistics->unit, json);
     json_begin_object(json, "objects");
-    if (!is_recorded(statistics, EVENT_OBJECT_ALLOC))
+    if (!has_allocations(statistics))
         json_bool(json, "recorded", false);
     statistics_put_totals(statistics, json);
     json_end_object(json);
+    put_eden(json, &statistics->eden);
 }
 
 static bool stats_report_put_methods(struct json_output *json,

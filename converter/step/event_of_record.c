@@ -204,6 +204,8 @@ bool stepfile_decoder_fact(struct stepfile_decoder *decoder, const struct step_r
     struct step_java_not_probed not_probed;
     struct step_java_method_count count;
     struct step_java_object_given_up given_up;
+    struct step_java_eden_class eden_class;
+    struct step_java_eden_walk eden_walk;
     uint64_t ticks;
     if (step_java_not_probed_get(&decoder->java.binding, view, &not_probed)) {
         *fact = (struct trace_fact){.kind = TRACE_NOT_PROBED,
@@ -225,6 +227,23 @@ bool stepfile_decoder_fact(struct stepfile_decoder *decoder, const struct step_r
         *fact = (struct trace_fact){
             .kind = TRACE_GIVEN_UP, .object = given_up.object, .threshold = given_up.threshold};
         ticks = given_up.time;
+    } else if (step_java_eden_class_get(&decoder->java.binding, view, &eden_class)) {
+        *fact = (struct trace_fact){.kind = TRACE_EDEN_CLASS,
+                                    .collection = eden_class.collection,
+                                    .class_id = resolve_class(decoder, eden_class.class_),
+                                    .is_of_class = eden_class.class_ != 0,
+                                    .objects = eden_class.objects,
+                                    .bytes = eden_class.bytes};
+        ticks = eden_class.time;
+    } else if (step_java_eden_walk_get(&decoder->java.binding, view, &eden_walk)) {
+        *fact = (struct trace_fact){.kind = TRACE_EDEN_WALK,
+                                    .collection = eden_walk.collection,
+                                    .how = eden_walk.how,
+                                    .counted = eden_walk.counted,
+                                    .bytes = eden_walk.known,
+                                    .fillers = eden_walk.fillers,
+                                    .took_ns = eden_walk.took};
+        ticks = eden_walk.time;
     } else {
         return false;
     }

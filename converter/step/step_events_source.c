@@ -280,13 +280,14 @@ static enum step_status inventory(struct event_source *base, struct trace_invent
     return verify(source);
 }
 
-#define FACT_KINDS 3
+#define FACT_KINDS 5
 
 /* Returns the names of the fact records that the file defines, for a selection. */
-static size_t fact_names(const struct stepfile_source *source, const char *names[2])
+static size_t fact_names(const struct stepfile_source *source, const char *names[FACT_KINDS])
 {
     static const int known[FACT_KINDS] = {STEP_JAVA_NOT_PROBED, STEP_JAVA_METHOD_COUNT,
-                                          STEP_JAVA_OBJECT_GIVEN_UP};
+                                          STEP_JAVA_OBJECT_GIVEN_UP, STEP_JAVA_EDEN_CLASS,
+                                          STEP_JAVA_EDEN_WALK};
     size_t count = 0;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (java_record_of(&source->decoder.java, known[i]) != STEP_NO_RECORD)

@@ -37,15 +37,28 @@ struct trace_inventory {
 };
 
 /* A record that is not an event: a method that could not be traced, the totals of a method's calls,
- * or a sampled object whose death is not known.  Its texts are valid during the visit only. */
+ * a sampled object whose death is not known, or what engine=walk has found.  Its texts are valid
+ * during the visit only. */
 struct trace_fact {
-    enum { TRACE_NOT_PROBED, TRACE_METHOD_COUNT, TRACE_GIVEN_UP } kind;
+    enum {
+        TRACE_NOT_PROBED,
+        TRACE_METHOD_COUNT,
+        TRACE_GIVEN_UP,
+        TRACE_EDEN_CLASS,
+        TRACE_EDEN_WALK
+    } kind;
     uint64_t time_ns;
     struct step_bytes class_name, method_name, descriptor, reason; /* NOT_PROBED */
     uint64_t missing;
     uint32_t method_id; /* METHOD_COUNT */
     uint64_t calls, exceptions, inclusive_ns, exclusive_ns;
     uint64_t object, threshold; /* GIVEN_UP: sample_weights.h */
+    /* EDEN_CLASS, EDEN_WALK */
+    uint64_t collection;
+    uint32_t class_id; /* EDEN_CLASS; of a class that is not known, `is_of_class` is not set */
+    bool is_of_class;
+    uint64_t objects, bytes;
+    uint64_t how, counted, fillers, took_ns; /* EDEN_WALK, whose `bytes` are known by class */
 };
 
 typedef enum step_status (*trace_fact_visit)(void *user, const struct trace_fact *fact);

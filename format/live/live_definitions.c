@@ -96,6 +96,22 @@ static enum step_status take_method_count(const struct raw *raw)
                            slots);
 }
 
+static enum step_status take_eden_class(const struct raw *raw)
+{
+    const uint64_t *words = &raw->words[3];
+    const uint64_t slots[] = {raw->ticks, raw->state->thread, words[0],
+                              words[1],   words[2],           words[3]};
+    return step_writer_put(raw->decoder->streams.writer, raw->stream, STEP_JAVA_EDEN_CLASS, slots);
+}
+
+static enum step_status take_eden_walk(const struct raw *raw)
+{
+    const uint64_t *words = &raw->words[3];
+    const uint64_t slots[] = {raw->ticks, raw->state->thread, words[0], words[1],
+                              words[2],   words[3],           words[4], words[5]};
+    return step_writer_put(raw->decoder->streams.writer, raw->stream, STEP_JAVA_EDEN_WALK, slots);
+}
+
 /* By enum step_live_fact. */
 static const struct {
     uint64_t least; /* bytes */
@@ -106,6 +122,8 @@ static const struct {
     [STEP_LIVE_PHASE] = {STEP_LIVE_PHASE_BYTES, live_take_phase},
     [STEP_LIVE_SAMPLED] = {STEP_LIVE_SAMPLED_BYTES, live_take_sampled},
     [STEP_LIVE_GIVEN_UP] = {STEP_LIVE_GIVEN_UP_BYTES, live_take_given_up},
+    [STEP_LIVE_EDEN_CLASS] = {STEP_LIVE_EDEN_CLASS_BYTES, take_eden_class},
+    [STEP_LIVE_EDEN_WALK] = {STEP_LIVE_EDEN_WALK_BYTES, take_eden_walk},
 };
 
 /* live_record_words() has checked that it is complete.  Each fact has its least length here, as its

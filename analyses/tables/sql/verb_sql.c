@@ -13,8 +13,9 @@ static const struct verb_help help = {
     "sql", "[NAME=]IN.step... \"SELECT ...\"",
     "Queries STEP traces in SQL (SQLite's). The tables are objects, allocations, frees,\n"
     "calls, method_counts, classes, methods, threads, sites, collections, live, phases,\n"
-    "lifetimes and advice, and one for each record type; `pragma table_info(objects)`\n"
-    "lists columns. If several traces are given, each is a schema, called NAME or the\n"
+    "eden_classes, lifetimes and advice, and one for each record type;\n"
+    "`pragma table_info(objects)` lists columns. If several traces are given, each is a schema, "
+    "called NAME or the\n"
     "file name without its ending; the first needs no schema name. Times are nanoseconds\n"
     "since the start of the JVM.\n"};
 

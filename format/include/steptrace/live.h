@@ -259,8 +259,21 @@ enum step_live_fact {
     /* In the thread's stream: an ALLOC by another interval than the property `sample`; words: class
      * and size as in ALLOC; object; interval in bytes */
     STEP_LIVE_SAMPLED = 4,
-    STEP_LIVE_GIVEN_UP = 5 /* in the stream of frees; words: object, or 0; threshold */
+    STEP_LIVE_GIVEN_UP = 5, /* in the stream of frees; words: object, or 0; threshold */
+    /* words: collection, class or 0, objects, bytes */
+    STEP_LIVE_EDEN_CLASS = 6,
+    /* words: collection; enum step_live_eden; bytes counted, known, of fillers; ns */
+    STEP_LIVE_EDEN_WALK = 7
 };
+/* Whether engine=walk has seen the objects of a collection. */
+enum step_live_eden {
+    STEP_LIVE_EDEN_WALKED = 0,
+    STEP_LIVE_EDEN_LEFT_OUT, /* walks would have taken too large a part of the time */
+    STEP_LIVE_EDEN_UNSEEN,   /* a collection was not announced */
+    STEP_LIVE_EDEN_REFUSED   /* what was found was wrong */
+};
+#define STEP_LIVE_EDEN_CLASS_BYTES 32u
+#define STEP_LIVE_EDEN_WALK_BYTES 48u
 enum step_live_phase { STEP_LIVE_PHASE_ENDS = 1, STEP_LIVE_PHASE_OF_PROGRAM = 2 };
 #define STEP_LIVE_PHASE_BYTES 16u
 #define STEP_LIVE_METHOD_COUNT_BYTES 40u

@@ -23,7 +23,7 @@ enum option_event {
     TRACED_ALL = TRACED_DEFAULT | TRACED_METHOD
 };
 
-enum option_engine { ENGINE_JVMTI, ENGINE_BYTECODE, ENGINE_SAMPLED };
+enum option_engine { ENGINE_JVMTI, ENGINE_BYTECODE, ENGINE_SAMPLED, ENGINE_WALK };
 enum option_overflow { OVERFLOW_BLOCK, OVERFLOW_DROP };
 enum option_walk { WALK_AUTO, WALK_JVMTI, WALK_CHECK };
 enum option_command {
@@ -45,7 +45,9 @@ enum option_named {
     NAMED_STACK = 1 << 1,
     NAMED_EXISTING = 1 << 2, /* existing=yes */
     NAMED_KEEP = 1 << 3,
-    NAMED_ENGINE = 1 << 4
+    NAMED_ENGINE = 1 << 4,
+    NAMED_EVENTS = 1 << 5,
+    NAMED_SHARE = 1 << 6
 };
 
 enum option_end { END_AS_IT_IS, END_COLLECTED };
@@ -65,6 +67,7 @@ enum option_gentle { GENTLE_AUTO, GENTLE_YES, GENTLE_NO };
 #define OPTION_SAMPLED_STACK 16
 #define OPTION_LIVE_DEFAULT UINT64_C(100000)
 #define OPTION_KEEP_DEFAULT 12u
+#define OPTION_SHARE_DEFAULT 5u
 /* gentle=auto: more loaded classes than these are changed in slices. */
 #define OPTION_GENTLE_CLASSES 2000
 
@@ -117,6 +120,7 @@ struct options {
     uint64_t duration_ns;               /* when the trace ends; 0: not by itself, */
     uint64_t window_ns;                 /* all objects for that time, then the sample again, */
     uint64_t file_number;               /* 1: the first; set by rotation.c for the others */
+    uint32_t share;                     /* engine=walk: percent of the time that walks may take */
     bool indexes;                       /* frames have their bytecode index, too */
     uint32_t walk;                      /* enum option_walk: how stacks are walked */
     uint32_t method;                    /* enum option_method */

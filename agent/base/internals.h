@@ -25,6 +25,7 @@
     X(FIELDS, "fields")     /* field offsets in field identifiers */                               \
     X(COUNTERS, "counters") /* bytes that threads have allocated, by the management functions */   \
     X(BOXES, "boxes")       /* the flag by which C2 removes boxes */
+    X(EDEN, "eden")         /* the objects in eden, and the threads' buffers there */
 
 enum internal {
 #define INTERNAL_ENUMERATOR(name, text) INTERNAL_##name,

@@ -21,6 +21,8 @@
 
 /* Virtual threads and their events. */
 #define JAVA_VIRTUAL_THREADS 21
+/* What fills gaps in the heap has classes of its own; before, it is int[] or java.lang.Object. */
+#define JAVA_NAMES_FILLERS 20
 /* The first version in which tagging an object draws an identity hash, tags are looked up by that
  * hash, and classes of the CDS archive contain resolved calls. */
 #define JAVA_TAGS_BY_HASH 18

@@ -36,7 +36,8 @@ enum fact {
     STACK = 1 << 26,
     INDEXES = 1 << 27,
     LAYOUT = 1 << 28,
-    PROBES = 1 << 29 /* they stay */
+    PROBES = 1 << 29, /* they stay */
+    WALKS = 1 << 30
 };
 
 #define SAMPLED_RESOLUTION_MOST_NS 1000000u
@@ -54,6 +55,7 @@ static uint32_t facts_of(const struct options *options)
         {options->engine == ENGINE_BYTECODE, BYTECODE},
         {options->engine == ENGINE_JVMTI, JVMTI},
         {options->engine == ENGINE_SAMPLED, SAMPLED},
+        {options->engine == ENGINE_WALK, WALKS},
         {(events & TRACED_ALLOC) != 0, ALLOC},
         {(events & TRACED_FREE) != 0, FREE},
         {(events & TRACED_METHOD) != 0 || counts, METHOD},
@@ -135,6 +137,10 @@ static const struct rule {
     {LAYOUT, ALLOCS, SAMPLED, "option layout: it needs alloc events, of all objects"},
     /* Probes shift the indexes of a method's own code. */
     {INDEXES, JVMTI | STACK, 0, "option places: bytecode needs engine=jvmti and stack=N"},
+    /* Of one object it knows nothing. */
+    {WALKS, ALLOC | TIMES, FREE | METHOD | PHASE | STACK | SNAPSHOTS | EXISTING | LAYOUT,
+     "engine=walk has totals of classes alone: it needs alloc events and times, and has no free or "
+     "method events, phases, stacks, snapshots, existing objects, layouts"},
     {SAMPLED, 0, CHECK, "option walk: engine=sampled finds stacks by JVMTI only"},
 };
 
@@ -148,9 +154,19 @@ static void settle_sampled(struct options *options)
     options->walk = WALK_JVMTI;
 }
 
+static void settle_walk(struct options *options)
+{
+    if ((options->named & NAMED_EVENTS) == 0)
+        options->events &= ~(uint32_t) TRACED_FREE;
+    options->events |= TRACED_CLASS; /* it names them */
+    options->existing = (options->named & NAMED_EXISTING) != 0;
+}
+
 void option_rules_apply(struct option_parse *parse)
 {
     struct options *options = parse->options;
+    if (options->engine == ENGINE_WALK)
+        settle_walk(options);
     settle_snapshot(options);
     const uint32_t facts = facts_of(options);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
@@ -158,6 +174,15 @@ void option_rules_apply(struct option_parse *parse)
             ((~facts & rules[i].needs) == 0 && (facts & rules[i].without) == 0))
             continue;
         log_message("%s", rules[i].fault);
+        parse->faults++;
+    }
+    if ((options->named & NAMED_SHARE) != 0 && options->engine != ENGINE_WALK) {
+        log_message("option share: it needs engine=walk");
+        parse->faults++;
+    }
+    if ((options->redact & REDACT_NAMES) != 0 && options->engine == ENGINE_WALK) {
+        /* it names classes in pauses, where the JVM cannot say which are its own */
+        log_message("option redact=names: engine=walk has no other names");
         parse->faults++;
     }
     if (options->engine == ENGINE_SAMPLED)

@@ -16,8 +16,10 @@ static const struct option_word event_words[] = {
     {"thread", TRACED_THREAD}, {"method", TRACED_METHOD}, {"reference", TRACED_REFERENCE},
     {"all", TRACED_ALL},
 };
-static const struct option_word engine_words[] = {
-    {"jvmti", ENGINE_JVMTI}, {"bytecode", ENGINE_BYTECODE}, {"sampled", ENGINE_SAMPLED}};
+static const struct option_word engine_words[] = {{"jvmti", ENGINE_JVMTI},
+                                                  {"bytecode", ENGINE_BYTECODE},
+                                                  {"sampled", ENGINE_SAMPLED},
+                                                  {"walk", ENGINE_WALK}};
 static const struct option_word ring_words[] = {{"memory", RING_MEMORY}, {"file", RING_FILE}};
 static const struct option_word overflow_words[] = {{"block", OVERFLOW_BLOCK},
                                                     {"drop", OVERFLOW_DROP}};
@@ -238,10 +240,10 @@ const struct option option_table[] = {
     {"mode", "600..666", "600", "permissions of the files, octal; the umask is ignored", true,
      .set = set_mode},
     {"events", "class+alloc+free+thread+method+reference|all", "class+alloc+free+thread",
-     "events to record", false, .set = set_events, WORDS(event_words)},
-    {"engine", "bytecode|jvmti|sampled", "bytecode",
-     "how the JVM is observed; sampled: a sample of the objects", false, WORD(engine, engine_words),
-     .named = NAMED_ENGINE},
+     "events to record", false, .set = set_events, WORDS(event_words), .named = NAMED_EVENTS},
+    {"engine", "bytecode|jvmti|sampled|walk", "bytecode",
+     "how the JVM is observed; sampled: a sample of the objects; walk: totals by class", false,
+     WORD(engine, engine_words), .named = NAMED_ENGINE},
     {"sample", "1..1g", "512k",
      "engine=sampled: bytes allocated from one sample to the next, on average", false,
      QUANTITY(sample_bytes, sizes, 1, UINT64_C(1) << 30), .named = NAMED_SAMPLE},
@@ -257,6 +259,9 @@ const struct option option_table[] = {
      .named = NAMED_SAMPLE},
     {"keep", "2..10000", "12", "with rotate: number of files to keep; older ones are removed",
      false, QUANTITY(keep, numbers, 2, 10000), .named = NAMED_KEEP},
+    {"share", "1..100", "5",
+     "engine=walk: percent of the time that walks may take; beyond, collections are left out",
+     false, .set = option_table_set_number, MEMBER(share), RANGE(1, 100), .named = NAMED_SHARE},
     {"window", "1ms..60min", "none",
      "in a JVM that records a sample: record all objects for this time, then the sample again",
      false, QUANTITY(window_ns, periods, 1000000, UINT64_C(3600) * 1000000000)},
@@ -383,6 +388,7 @@ void option_table_defaults(struct options *options)
     options->sample_bytes = OPTION_SAMPLE_DEFAULT;
     options->live = OPTION_LIVE_DEFAULT;
     options->keep = OPTION_KEEP_DEFAULT;
+    options->share = OPTION_SHARE_DEFAULT;
     options->file_number = 1;
     options->internals = INTERNALS_ALL;
     options->phases = options->phases_known = true;

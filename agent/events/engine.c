@@ -60,6 +60,9 @@ static void JNICALL on_collection_start(jvmtiEnv *jvmti)
     (void) jvmti;
     uint64_t from_ns = clock_monotonic_ns();
     collection_begins();
+    const struct engine *engine = atomic_load(&prepared_engine);
+    if (engine->collection_begins != NULL)
+        engine->collection_begins();
     begin_ns = clock_monotonic_ns() - from_ns;
 }
 
@@ -136,6 +139,8 @@ static void thread_ends(JNIEnv *jni, jthread thread, bool is_virtual)
     }
     if (!is_virtual)
         engine_leave(session, os, jni);
+    if (!is_virtual && session->engine->platform_thread_ends != NULL)
+        session->engine->platform_thread_ends(jni, thread);
     phases_thread_ends(session, os, thread_of(thread));
     struct java_thread *java = thread_ended(session, os, thread);
     if (java != NULL)

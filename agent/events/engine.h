@@ -35,6 +35,8 @@ struct engine {
     /* On: called after the start snapshot. Off: called first of all. NULL if the engine has no
      * method events. */
     void (*enable_methods)(struct session *session, bool on);
+    /* Called in the pause, before anything moves. May be NULL. */
+    void (*collection_begins)(void);
     /* Called in the pause when a collection ends. May be NULL. */
     void (*collection_ended)(void);
     /* Called when a virtual thread begins to run; the JDK's code for them is initialized then. May
@@ -44,6 +46,8 @@ struct engine {
      * probe_leave(). May be NULL. */
     void (*thread_leaves)(struct session *session, struct os_thread *os, JNIEnv *jni,
                           struct java_thread *java);
+    /* Called in a platform thread that ends. May be NULL. */
+    void (*platform_thread_ends)(JNIEnv *jni, jthread thread);
     /* engine=sampled: takes a sample, and learns that a platform thread starts; both between
      * probe_enter() and probe_leave(). NULL: allocations are recorded as they come. */
     void (*take_sample)(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
@@ -77,7 +81,7 @@ static inline void engine_notify(bool on, int event)
                                    (jvmtiEvent) event, NULL);
 }
 
-extern const struct engine engine_jvmti, engine_sampled;
+extern const struct engine engine_jvmti, engine_sampled, engine_walk;
 /* Call if this engine was prepared after the calling Java thread was created, and before a session
  * is published. Allocates until the thread's first sample; after that each object is sampled. */
 void engine_jvmti_advance(JNIEnv *jni);

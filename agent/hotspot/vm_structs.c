@@ -324,3 +324,18 @@ bool vm_argument_given(const char *argument)
             return true;
     return false;
 }
+
+bool vm_field_offset(const char *type, const char *field, size_t *out)
+{
+    return open_libjvm() && field_offset(type, field, out);
+}
+
+bool vm_static_field(const char *type, const char *field, const uintptr_t **out)
+{
+    return open_libjvm() && static_field(type, field, out);
+}
+
+bool vm_int_constant(const char *name, int64_t *out)
+{
+    return open_libjvm() && int_constant(name, out);
+}

@@ -232,40 +232,39 @@ static void classes_put_class(struct session *session, uint64_t number, bool exi
 }
 
 /* Returns the record of a definition, but for its first word. */
+static uint64_t *definition_words(const char *name, size_t length, uint64_t loader, size_t *count)
+{
+    *count = 3 + (length + 7) / 8;
+    uint64_t *words = calloc(*count, sizeof *words);
+    if (words != NULL) {
+        memcpy(&words[3], name, length);
+        words[1] = loader;
+        words[2] = length;
+    }
+    return words;
+}
+
+/* The same for a class that may have to be redacted. */
 static uint64_t *class_words(const struct session *session, const struct named_object *class,
                              size_t *count)
 {
-    bool redacted = redaction_of_names(session);
-    char *other = redacted ? redaction_class(class->name) : NULL;
-    const char *name = redacted ? other : class->name;
-    size_t length = redacted && other != NULL ? strlen(other) : class->name_length;
-    *count = 3 + (length + 7) / 8;
-    uint64_t *words = name != NULL ? calloc(*count, sizeof *words) : NULL;
-    if (words != NULL) {
-        memcpy(&words[3], name, length);
-        words[1] = class->loader;
-        words[2] = length;
-    }
+    if (!redaction_of_names(session))
+        return definition_words(class->name, class->name_length, class->loader, count);
+    char *other = redaction_class(class->name);
+    uint64_t *words =
+        other != NULL ? definition_words(other, strlen(other), class->loader, count) : NULL;
     free(other);
     return words;
 }
 
-/* Gives the class its number. The caller holds the class lock, so no other thread numbers this
- * class.
- *
- * The number is published last (release), after the definition is in the global stream; it pairs
- * with the acquire load in number_in(). A thread that reads the number without the lock then writes
- * records with it, and the definition must be committed before them: take_all_full() of
- * session_drain.c relies on that. The number is taken under `global_lock`, so definitions are in
- * the stream in the order of their numbers. */
-static uint64_t classes_define_class(struct session *session, struct named_object *class,
-                                     bool existing)
+/* Writes a definition, whose words it frees, and the class's event. Returns its number; 0: out of
+ * memory. The number is taken under `global_lock`, so definitions are in the stream in the order of
+ * their numbers. */
+static uint64_t put_definition(struct session *session, uint64_t *words, size_t count,
+                               bool existing, bool spared)
 {
-    size_t count;
-    uint64_t *words = class_words(session, class, &count);
     if (words == NULL)
         return 0;
-    bool spared = redaction_of_names(session) && redaction_spares_class(class->name);
     pthread_mutex_lock(&session->global_lock);
     uint64_t number = atomic_fetch_add(&session->class_count, 1) + 1;
     if (number >> STEP_LIVE_CLASS_BITS != 0) { /* 134 million classes: metaspace ends before */
@@ -280,8 +279,33 @@ static uint64_t classes_define_class(struct session *session, struct named_objec
     classes_put_class(session, number, existing);
     pthread_mutex_unlock(&session->global_lock);
     free(words);
-    atomic_store_explicit(&class->session_number, session->number << NUMBER_BITS | number,
-                          memory_order_release);
+    return number;
+}
+
+uint64_t class_define(struct session *session, const char *name, size_t length, uint64_t loader)
+{
+    size_t count;
+    uint64_t *words = definition_words(name, length, loader, &count);
+    return put_definition(session, words, count, false, false);
+}
+
+/* Gives the class its number. The caller holds the class lock, so no other thread numbers this
+ * class.
+ *
+ * The number is published last (release), after the definition is in the global stream; it pairs
+ * with the acquire load in number_in(). A thread that reads the number without the lock then writes
+ * records with it, and the definition must be committed before them: take_all_full() of
+ * session_drain.c relies on that. */
+static uint64_t classes_define_class(struct session *session, struct named_object *class,
+                                     bool existing)
+{
+    size_t count;
+    bool spared = redaction_of_names(session) && redaction_spares_class(class->name);
+    uint64_t *words = class_words(session, class, &count);
+    uint64_t number = put_definition(session, words, count, existing, spared);
+    if (number != 0)
+        atomic_store_explicit(&class->session_number, session->number << NUMBER_BITS | number,
+                              memory_order_release);
     return number;
 }
 

@@ -29,7 +29,11 @@ uint64_t loader_number(jobject loader);
 /* Returns the class's number in the session's dictionary, and writes its class load event if it is
  * new. 0: the JVM cannot name it. */
 uint64_t class_number(struct session *session, jclass class);
-/* Same, and sets the name as in a class file, valid as long as the class is loaded. */
+/* Defines a class of arrays that has no entry in the table, in a pause: returns its number; 0: out
+ * of memory. */
+uint64_t class_define(struct session *session, const char *name, size_t length, uint64_t loader);
+/* Same as class_number(), and sets the name as in a class file, valid as long as the class is
+ * loaded. */
 uint64_t class_number_and_name(struct session *session, jclass class, const char **name);
 /* Same, through the thread's cache, since the tag map has one lock for all threads. The entry is
  * valid until the next call. */

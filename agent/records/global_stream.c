@@ -280,3 +280,22 @@ void fact_method_count(struct session *session, uint64_t method, const struct me
         totals->exclusive_ns};
     global_stream_put_fact(session, STEP_LIVE_METHOD_COUNT, words, STEP_LIVE_METHOD_COUNT_BYTES);
 }
+
+void fact_eden_class(struct session *session, const struct eden_class_totals *totals)
+{
+    uint64_t words[HEAD_WORDS + STEP_LIVE_EDEN_CLASS_BYTES / sizeof(uint64_t)] = {
+        [HEAD_WORDS] = totals->collection, totals->class, totals->objects, totals->bytes};
+    global_stream_put_fact(session, STEP_LIVE_EDEN_CLASS, words, STEP_LIVE_EDEN_CLASS_BYTES);
+}
+
+void fact_eden_walk(struct session *session, const struct eden_walk_totals *totals)
+{
+    uint64_t words[HEAD_WORDS + STEP_LIVE_EDEN_WALK_BYTES / sizeof(uint64_t)] = {
+        [HEAD_WORDS] = totals->collection,
+        totals->how,
+        totals->counted_bytes,
+        totals->known_bytes,
+        totals->filler_bytes,
+        totals->took_ns};
+    global_stream_put_fact(session, STEP_LIVE_EDEN_WALK, words, STEP_LIVE_EDEN_WALK_BYTES);
+}

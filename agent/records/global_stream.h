@@ -71,4 +71,16 @@ struct method_totals {
 void fact_method_count(struct session *session, uint64_t method,
                        const struct method_totals *totals);
 
+/* What engine=walk has found at a collection: of a class, and in all. */
+struct eden_class_totals {
+    uint64_t collection, class, objects, bytes;
+};
+struct eden_walk_totals {
+    uint64_t collection;
+    enum step_live_eden how;
+    uint64_t counted_bytes, known_bytes, filler_bytes, took_ns;
+};
+void fact_eden_class(struct session *session, const struct eden_class_totals *totals);
+void fact_eden_walk(struct session *session, const struct eden_walk_totals *totals);
+
 #endif

@@ -120,7 +120,8 @@ static void take_objects(struct session *session, struct os_thread *os, JNIEnv *
  * then, and nothing that exists is recorded. */
 static bool needs_collection(const struct session *session)
 {
-    bool samples = session->options.engine != ENGINE_BYTECODE;
+    bool samples =
+        session->options.engine == ENGINE_JVMTI || session->options.engine == ENGINE_SAMPLED;
     return (tracer.early_collection || session->late) && (samples || session->options.existing) &&
            session->options.max_pause_ns == 0;
 }

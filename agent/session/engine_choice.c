@@ -13,7 +13,8 @@ const struct engine *engine_of_options(const struct options *options)
 {
     static const struct engine *const engines[] = {[ENGINE_JVMTI] = &engine_jvmti,
                                                    [ENGINE_BYTECODE] = &engine_bytecode,
-                                                   [ENGINE_SAMPLED] = &engine_sampled};
+                                                   [ENGINE_SAMPLED] = &engine_sampled,
+                                                   [ENGINE_WALK] = &engine_walk};
     return engines[options->engine];
 }
 
@@ -91,6 +92,10 @@ static bool engine_works(struct session *session, JNIEnv *jni)
     const char *reason = engine->prove(jni, session);
     if (reason == NULL)
         return true;
+    if (session->options.engine == ENGINE_WALK) {
+        log_message("engine=walk: %s: no trace is made", reason);
+        return false;
+    }
     if (option_rules_allow_jvmti(&session->options))
         return fall_back(session, jni, reason);
     if (session->options.required) {

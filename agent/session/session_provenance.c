@@ -103,11 +103,15 @@ static void put_sampled(struct session *session)
 
 static void put_engine(struct session *session)
 {
-    static const char *const names[] = {
-        [ENGINE_JVMTI] = "jvmti", [ENGINE_BYTECODE] = "bytecode", [ENGINE_SAMPLED] = "sampled"};
+    static const char *const names[] = {[ENGINE_JVMTI] = "jvmti",
+                                        [ENGINE_BYTECODE] = "bytecode",
+                                        [ENGINE_SAMPLED] = "sampled",
+                                        [ENGINE_WALK] = "walk"};
     session_put_property(session, "engine", names[session->options.engine]);
     if (session->options.engine == ENGINE_SAMPLED)
         put_sampled(session);
+    if (session->options.engine == ENGINE_WALK)
+        provenance_number(session->drain.writer, "share", session->options.share);
     if (options_are_of_set(&session->options))
         put_file_set(session);
 }
@@ -137,10 +141,17 @@ static void put_options(struct session *session)
         session_put_property(session, "options", session->options.text);
 }
 
+/* Totals of classes are no events of allocations. */
+static uint32_t recorded_events(const struct options *options)
+{
+    return options->engine == ENGINE_WALK ? options->events & ~(uint32_t) TRACED_ALLOC
+                                          : options->events;
+}
+
 void session_put_provenance(struct session *session)
 {
     char events[64];
-    options_event_names(session->options.events, events, sizeof events);
+    options_event_names(recorded_events(&session->options), events, sizeof events);
     session_put_property(session, "producer", "StepTrace libtracer.so " STEPTRACE_VERSION);
     put_engine(session);
     if (session->fallback != NULL)
@@ -166,7 +177,8 @@ void session_put_provenance(struct session *session)
     session_put_property(session, "attached", tracer.attached ? "yes" : "no");
     if (session->options.stack != 0)
         provenance_number(session->drain.writer, "stack", session->options.stack);
-    session_put_property(session, "existing", session->options.existing ? "yes" : "no");
+    if (session->options.engine != ENGINE_WALK)
+        session_put_property(session, "existing", session->options.existing ? "yes" : "no");
     if (session->padding_mask != 0) {
         char layout[LAYOUT_TEXT];
         layouts_describe(layout);

@@ -90,8 +90,8 @@ static const struct tool tools[] = {
                     &a_moment, &a_class, &a_rows}},
     {"sql",
      "Queries a trace in SQL (SQLite). Tables: objects, allocations, frees, calls, method_counts, "
-     "classes, methods, threads, sites, collections, live; `pragma table_info(objects)` lists "
-     "columns. Times are nanoseconds. Use LIMIT.",
+     "classes, methods, threads, sites, collections, live, eden_classes; "
+     "`pragma table_info(objects)` lists columns. Times are nanoseconds. Use LIMIT.",
      .parameters = {&a_trace,
                     &(const struct parameter){"query", KIND_TEXT, true, NULL, "one SELECT"}}},
     {"deaths",

@@ -15,6 +15,7 @@ import class_fields
 import checked_cases
 import corner_cases
 import drivers
+import eden_cases
 import engine_choice_cases
 import engine_cases
 import escape_cases
@@ -484,6 +485,7 @@ TABLE.update(pause_cases.TABLE)
 TABLE.update(checked_cases.TABLE)
 TABLE.update(phase_cases.TABLE)
 TABLE.update(probe_cases.TABLE)
+TABLE.update(eden_cases.TABLE)
 TABLE.update(sampled_cases.TABLE)
 TABLE.update(sampled_sets.TABLE)
 TABLE.update(sampled_windows.TABLE)

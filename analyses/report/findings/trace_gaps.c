@@ -13,6 +13,11 @@
 static const char *recording_gap(const struct event_source *source)
 {
     uint32_t kinds = event_source_not_recorded(source);
+    const char *engine = event_source_property(source, "engine").unshown;
+    if (engine != NULL && strcmp(engine, "walk") == 0)
+        return "The trace has totals of classes alone (the agent's option engine=walk), of no "
+               "thread "
+               "or site, and no deaths.";
     if ((kinds & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
         return "Allocations were not recorded (the agent's option events=alloc).";
     if ((kinds & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0)

@@ -101,6 +101,17 @@ static void test_internals(void)
     CU_ASSERT_FALSE(options_parse(&options, "internals=safe+tan"));
 }
 
+static void test_walk(void)
+{
+    CU_ASSERT_TRUE(options_parse(&options, "engine=walk"));
+    CU_ASSERT_EQUAL(options.engine, ENGINE_WALK);
+    CU_ASSERT_EQUAL(options.events, TRACED_CLASS | TRACED_ALLOC | TRACED_THREAD);
+    CU_ASSERT(options.share == 5 && !options.existing);
+    CU_ASSERT_TRUE(options_parse(&options, "events=alloc,share=100,engine=walk"));
+    CU_ASSERT_EQUAL(options.events, TRACED_CLASS | TRACED_ALLOC);
+    CU_ASSERT_EQUAL(options.share, 100);
+}
+
 static void test_sampled(void)
 {
     CU_ASSERT_TRUE(options_parse(&options, "engine=sampled"));
@@ -260,6 +271,23 @@ static void test_faults(void)
         "buffer=99999999999999999999g",
         "options=/no/such/file",
         "method=some",
+        "share=50",
+        "engine=walk,share=0",
+        "engine=walk,share=101",
+        "engine=walk,events=class",
+        "engine=walk,events=alloc+free",
+        "engine=walk,events=all",
+        "engine=walk,method=count",
+        "engine=walk,stack=8",
+        "engine=walk,existing=yes",
+        "engine=walk,snapshot=end",
+        "engine=walk,layout=yes",
+        "engine=walk,phase=a.B.c",
+        "engine=walk,start=a.B.c",
+        "engine=walk,collect=1m",
+        "engine=walk,rotate=1s",
+        "engine=walk,resolution=none",
+        "engine=walk,end=collect",
         "engine=sampled,sample=0",
         "engine=sampled,sample=1025m",
         "engine=sampled,sample=-1",
@@ -459,6 +487,7 @@ void add_suite(void)
     CU_add_test(suite, "guards", test_guards);
     CU_add_test(suite, "internals", test_internals);
     CU_add_test(suite, "samples", test_sampled);
+    CU_add_test(suite, "walks", test_walk);
     CU_add_test(suite, "no times", test_no_times);
     CU_add_test(suite, "references", test_references);
     CU_add_test(suite, "file names", test_file_names);

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walk, its checks and its records.
+ *
+ * When a collection is announced nothing has moved yet, headers are whole, and the rests of buffers
+ * that threads have open are the only places without objects. So each object that was allocated
+ * since the last collection is met once. Three things are checked each time: every class is one
+ * that its mirror refers to; each piece ends exactly where an object ends; and the bytes of all
+ * objects are no more than what the JVM's own counters say that its threads have allocated. What
+ * they say beyond that was allocated elsewhere, and is recorded as of no known class. */
+#include "agent/events/eden_walk.h"
+
+#include <string.h>
+
+#include "agent/base/exceptions.h"
+#include "agent/base/internals.h"
+#include "agent/base/jvm_classes.h"
+#include "agent/base/patience.h"
+#include "agent/events/eden_rows.h"
+#include "agent/events/events.h"
+#include "agent/hotspot/eden_layout.h"
+#include "agent/hotspot/eden_spaces.h"
+#include "agent/hotspot/eden_threads.h"
+#include "agent/hotspot/headers.h"
+#include "agent/hotspot/slots.h"
+#include "agent/hotspot/thread_counters.h"
+#include "agent/records/global_stream.h"
+#include "capture/log.h"
+
+#define SKIPPED_MOST 999u /* one collection in a thousand is walked at least */
+
+enum walk_state { WALK_IS_ON, WALK_IS_OFF };
+
+static struct {
+    _Atomic int on; /* enum walk_state: set and read in pauses, or before and after them */
+    bool in_pause;
+    bool is_left_out;       /* the pause has begun and is not walked */
+    bool moved;             /* a collection has ended since the last reading of the threads */
+    uint32_t collections;   /* the JVM's own count when the last pause ended */
+    uint64_t number;        /* of the last record */
+    uint64_t counted_bytes; /* by the threads' counters, when they were last recorded */
+    uint64_t ended_ns, skip;
+    int64_t own_number; /* in Java: the thread that makes the program stand still, */
+    JNIEnv *own_jni;
+    struct session *session; /* and for what; NULL: for the proof */
+    const char *fault;       /* why eden is not walked any more in this process */
+} state = {.on = WALK_IS_OFF};
+
+/* What one walk has found. */
+struct eden_sums {
+    uint64_t bytes; /* of all, with fillers */
+    uint64_t filler_bytes;
+    /* G1, fillers without a class: arrays at the end of a region */
+    uint64_t last_arrays, last_bytes;
+    struct eden_threads threads;
+};
+
+/* ---- the walk ---- */
+
+/* Walks from one object to the next up to `to`. Returns false if what is there is no object, or one
+ * ends beyond it. */
+static bool walk_objects(struct eden_sums *sums, uintptr_t at, uintptr_t to, uintptr_t region_end)
+{
+    uint64_t word = 0, size = 0;
+    struct eden_row *row = NULL;
+    while (at < to) {
+        uint64_t next = header_class_word(at);
+        if (row == NULL || next != word) {
+            word = next;
+            if ((row = eden_row_of(word)) == NULL)
+                return false;
+        }
+        size = eden_object_bytes(row, at);
+        if (size == 0 || size > to - at)
+            return false;
+        row->objects++;
+        row->bytes += size;
+        sums->bytes += size;
+        at += size;
+    }
+    if (row != NULL && row->fills == ROW_PERHAPS_FILLER && region_end - at < 2 * sizeof(uint64_t)) {
+        sums->last_arrays++;
+        sums->last_bytes += size;
+    }
+    return true;
+}
+
+static bool walk_one(struct eden_sums *sums, uintptr_t at)
+{
+    struct eden_row *row = eden_row_of(header_class_word(at));
+    uint64_t size = row != NULL ? eden_object_bytes(row, at) : 0;
+    return size != 0 && walk_objects(sums, at, at + size, 0);
+}
+
+/* Returns the first rest that ends behind `at`. */
+static size_t first_rest(const struct eden_threads *threads, uintptr_t at)
+{
+    size_t low = 0, high = threads->rest_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (threads->rests[middle].to <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Walks a piece, but not the rests of buffers in it. */
+static bool walk_piece(struct eden_sums *sums, const struct eden_piece *piece)
+{
+    uintptr_t at = piece->span.from;
+    for (size_t i = first_rest(&sums->threads, at); i < sums->threads.rest_count; i++) {
+        const struct eden_span *rest = &sums->threads.rests[i];
+        if (rest->from >= piece->span.to)
+            break;
+        if (rest->from < at || !walk_objects(sums, at, rest->from, 0))
+            return false;
+        at = rest->to;
+    }
+    return at <= piece->span.to && walk_objects(sums, at, piece->span.to, piece->region_end);
+}
+
+static bool walk_all(struct eden_sums *sums)
+{
+    const struct eden_piece *pieces;
+    size_t count;
+    if (!eden_rows_clear() || !eden_spaces_list(&pieces, &count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct eden_piece *piece = &pieces[i];
+        if (piece->kind == EDEN_OBJECTS ? !walk_piece(sums, piece)
+            : piece->kind == EDEN_ONE   ? !walk_one(sums, piece->span.from)
+                                        : false)
+            return false;
+        if (piece->kind != EDEN_IF_ONE)
+            continue;
+        const struct eden_row *row = eden_row_of(header_class_word(piece->span.from));
+        if (row == NULL)
+            return false;
+        if (eden_object_bytes(row, piece->span.from) == piece->span.to - piece->span.from &&
+            !walk_one(sums, piece->span.from))
+            return false;
+    }
+    return true;
+}
+
+/* ---- fillers ---- */
+
+static void add_named_filler(void *user, struct eden_row *row)
+{
+    struct eden_sums *sums = user;
+    if (row->fills != ROW_FILLER)
+        return;
+    sums->filler_bytes += row->bytes;
+    row->objects = row->bytes = 0;
+}
+
+struct unnamed_fillers {
+    struct eden_sums *sums;
+    uint64_t objects, bytes;
+    bool are_known;
+};
+
+/* Takes the fillers out of the row of int[]; all of it, if their number is not known. */
+static void take_unnamed(void *user, struct eden_row *row)
+{
+    struct unnamed_fillers *fillers = user;
+    if (row->fills != ROW_PERHAPS_FILLER)
+        return;
+    bool known =
+        fillers->are_known && row->objects >= fillers->objects && row->bytes >= fillers->bytes;
+    uint64_t objects = known ? fillers->objects : row->objects;
+    uint64_t bytes = known ? fillers->bytes : row->bytes;
+    row->objects -= objects;
+    row->bytes -= bytes;
+    fillers->sums->filler_bytes += bytes;
+}
+
+/* Fillers that are int[]: one for each buffer that was closed, as the threads' statistics say. G1
+ * fills the rests of regions besides; these are the last objects of their regions, and are known to
+ * be all of them if the sum is as it must be. */
+static void find_unnamed(struct eden_sums *sums, uint64_t counted)
+{
+    const struct eden_threads *threads = &sums->threads;
+    struct unnamed_fillers fillers = {.sums = sums,
+                                      .objects = threads->fillers,
+                                      .bytes = threads->filler_bytes,
+                                      .are_known =
+                                          threads->fillers_are_known && header_layout.narrow};
+    uint64_t beyond = sums->bytes - threads->filler_bytes - counted; /* wraps if there is less */
+    if (eden_layout.heap == EDEN_G1 && sums->last_arrays != 0 && beyond != 0) {
+        fillers.are_known = fillers.are_known && beyond == sums->last_bytes;
+        fillers.objects += sums->last_arrays;
+        fillers.bytes += sums->last_bytes;
+    }
+    eden_rows_each(take_unnamed, &fillers);
+}
+
+/* ---- records ---- */
+
+static void put_class(uint64_t class, uint64_t objects, uint64_t bytes)
+{
+    fact_eden_class(state.session, &(struct eden_class_totals){.collection = state.number,
+                                                               .class = class,
+                                                               .objects = objects,
+                                                               .bytes = bytes});
+}
+
+/* A row whose class has no number counts as unknown. */
+static void put_row(void *user, struct eden_row *row)
+{
+    uint64_t *known_bytes = user;
+    uint64_t class = row->objects != 0 ? eden_row_class(state.session, row) : 0;
+    if (class == 0)
+        return;
+    put_class(class, row->objects, row->bytes);
+    *known_bytes += row->bytes;
+}
+
+/* Records the threads' bytes since the last record, with what is known of them. */
+static void put_walk(enum step_live_eden how, const struct eden_sums *sums, uint64_t from_ns)
+{
+    uint64_t counted = sums->threads.bytes - state.counted_bytes, known_bytes = 0;
+    state.counted_bytes = sums->threads.bytes;
+    state.number++;
+    live_stand_still(state.session->global, true);
+    if (how == STEP_LIVE_EDEN_WALKED)
+        eden_rows_each(put_row, &known_bytes);
+    if (counted > known_bytes)
+        put_class(0, 0, counted - known_bytes);
+    fact_eden_walk(state.session,
+                   &(struct eden_walk_totals){.collection = state.number,
+                                              .how = how,
+                                              .counted_bytes = counted,
+                                              .known_bytes = known_bytes,
+                                              .filler_bytes = sums->filler_bytes,
+                                              .took_ns = clock_monotonic_ns() - from_ns});
+    live_stand_still(state.session->global, false);
+}
+
+static void fail(const char *reason)
+{
+    state.fault = reason;
+    atomic_store(&state.on, WALK_IS_OFF);
+    internal_settled(INTERNAL_EDEN, reason);
+    if (state.session != NULL)
+        session_give_up(state.session, reason);
+}
+
+static const char *const no_memory = "engine=walk: out of memory";
+
+/* Walks, and compares. Returns false if what was found must not be used. */
+static bool walk_is_good(struct eden_sums *sums)
+{
+    uint64_t counted = sums->threads.bytes - state.counted_bytes;
+    if (!walk_all(sums)) {
+        fail("engine=walk: eden has what is no object: it is not walked any more");
+        return false;
+    }
+    if (eden_layout.fillers_are_named)
+        eden_rows_each(add_named_filler, sums);
+    else
+        find_unnamed(sums, counted);
+    if (sums->bytes - sums->filler_bytes > counted) {
+        fail("engine=walk: eden has more than the JVM has counted: it is not walked any more");
+        return false;
+    }
+    return true;
+}
+
+/* Walks less often where it took too large a part of the time. */
+static void pace(uint64_t from_ns)
+{
+    uint64_t now_ns = clock_monotonic_ns(), took_ns = now_ns - from_ns;
+    uint64_t allowed_ns = (now_ns - state.ended_ns) / 100 * state.session->options.share;
+    state.ended_ns = now_ns;
+    state.skip = allowed_ns != 0 ? took_ns / allowed_ns : SKIPPED_MOST;
+    if (state.skip > SKIPPED_MOST)
+        state.skip = SKIPPED_MOST;
+}
+
+/* The program stands still. `is_last`: no collection follows. */
+static void look(bool is_last)
+{
+    uint64_t from_ns = clock_monotonic_ns();
+    struct eden_sums sums = {0};
+    bool unannounced = eden_collections() != state.collections;
+    if (!is_last && state.skip != 0 && !unannounced) {
+        state.skip--;
+        state.is_left_out = true;
+        return;
+    }
+    if (!eden_threads_read(&sums.threads, state.moved || unannounced)) {
+        fail(no_memory);
+        return;
+    }
+    state.moved = false;
+    enum step_live_eden how = unannounced ? STEP_LIVE_EDEN_UNSEEN : STEP_LIVE_EDEN_WALKED;
+    if (!unannounced && !walk_is_good(&sums))
+        how = STEP_LIVE_EDEN_REFUSED;
+    if (!eden_spaces_looked(&sums.threads))
+        fail(no_memory);
+    state.collections = eden_collections();
+    put_walk(how, &sums, from_ns);
+    if (!is_last)
+        pace(from_ns);
+}
+
+/* A collection that was left out has emptied eden: what was there has no classes. */
+static void put_left_out(void)
+{
+    struct eden_sums sums = {0};
+    uint64_t from_ns = clock_monotonic_ns();
+    if (eden_threads_read(&sums.threads, true))
+        put_walk(STEP_LIVE_EDEN_LEFT_OUT, &sums, from_ns);
+    else
+        fail(no_memory);
+}
+
+/* ---- pauses ---- */
+
+void eden_walk_collection_begins(void)
+{
+    if (atomic_load(&state.on) == WALK_IS_OFF || state.in_pause)
+        return;
+    state.in_pause = true;
+    event_frees_enter();
+    if (!eden_spaces_pause_begins())
+        fail(no_memory);
+    else if (atomic_load(&tracer.session) == state.session)
+        look(false);
+    event_frees_leave();
+}
+
+/* Some pauses collect nothing, such as those of G1's marking. */
+void eden_walk_collection_ended(void)
+{
+    if (!state.in_pause)
+        return;
+    state.in_pause = false;
+    uint32_t collections = eden_collections();
+    bool counted = collections != state.collections;
+    event_frees_enter();
+    if (atomic_load(&state.on) == WALK_IS_ON &&
+        eden_spaces_pause_ends(counted, state.is_left_out)) {
+        state.moved = true;
+        if (state.is_left_out && atomic_load(&tracer.session) == state.session)
+            put_left_out();
+    }
+    event_frees_leave();
+    state.collections = collections;
+    state.is_left_out = false;
+}
+
+/* ---- pauses of our own ---- */
+
+struct still {
+    void (*act)(void);
+    bool has_acted;
+};
+
+static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
+                                 jlong class_tag, jlong referrer_class_tag, jlong size, jlong *tag,
+                                 jlong *referrer_tag, jint length, void *user)
+{
+    struct still *still = user;
+    (void) kind, (void) info, (void) class_tag, (void) referrer_class_tag, (void) size;
+    (void) tag, (void) referrer_tag, (void) length;
+    if (!still->has_acted)
+        still->act();
+    still->has_acted = true;
+    return JVMTI_VISIT_ABORT;
+}
+
+/* Acts while the program stands still. JVMTI follows references only then; the first one, of a
+ * class, is where this ends. Nothing is collected. */
+static bool while_still(JNIEnv *jni, void (*act)(void))
+{
+    static const jvmtiHeapCallbacks callbacks = {.heap_reference_callback = on_reference};
+    struct still still = {.act = act};
+    uint64_t bytes;
+    jclass object = class_find(jni, "java/lang/Object");
+    jthread thread = jvm_thread();
+    if (object == NULL || thread == NULL ||
+        !thread_counters_read(jni, thread, &state.own_number, &bytes))
+        return false;
+    state.own_jni = jni;
+    jvmtiError error =
+        (*tracer.jvmti)->FollowReferences(tracer.jvmti, 0, NULL, object, &callbacks, &still);
+    (*jni)->DeleteLocalRef(jni, thread);
+    (*jni)->DeleteLocalRef(jni, object);
+    return error == JVMTI_ERROR_NONE && still.has_acted;
+}
+
+/* What there is now is known. */
+static void take_all_as_known(void)
+{
+    struct eden_sums sums = {0};
+    const struct eden_piece *pieces;
+    size_t count;
+    bool good = eden_threads_find(state.own_number, state.own_jni) &&
+                eden_threads_read(&sums.threads, true) && eden_spaces_list(&pieces, &count) &&
+                eden_spaces_looked(&sums.threads);
+    state.counted_bytes = sums.threads.bytes;
+    state.collections = eden_collections();
+    state.moved = state.in_pause = state.is_left_out = false;
+    state.ended_ns = clock_monotonic_ns();
+    state.skip = 0;
+    if (!good)
+        fail("engine=walk: the JVM's threads are not where they should be");
+    else if (state.session != NULL)
+        atomic_store(&state.on, WALK_IS_ON);
+}
+
+static void begin_anew(struct session *session)
+{
+    state.session = session;
+    state.number = 0;
+    eden_threads_begin();
+    eden_spaces_begin();
+    eden_rows_begin();
+}
+
+bool eden_walk_begin(struct session *session, JNIEnv *jni)
+{
+    begin_anew(session);
+    return while_still(jni, take_all_as_known) && atomic_load(&state.on) == WALK_IS_ON;
+}
+
+static void look_last(void)
+{
+    if (atomic_load(&state.on) == WALK_IS_OFF)
+        return;
+    event_frees_enter();
+    if (atomic_load(&tracer.session) == state.session)
+        look(true);
+    event_frees_leave();
+    atomic_store(&state.on, WALK_IS_OFF);
+}
+
+void eden_walk_end(struct session *session, JNIEnv *jni)
+{
+    if (atomic_load(&tracer.session) == session)
+        while_still(jni, look_last);
+    atomic_store(&state.on, WALK_IS_OFF);
+}
+
+/* ---- the proof ---- */
+
+#define KNOWN_OBJECTS 50
+#define KNOWN_LENGTH 997 /* elements of 8 bytes */
+
+static struct {
+    uint64_t objects, bytes;
+    bool is_good;
+} found;
+
+static void find_known(void *user, struct eden_row *row)
+{
+    (void) user;
+    if (row->kind == ROW_ARRAY && row->element_shift == 3 && row->objects >= KNOWN_OBJECTS &&
+        row->objects < 2 * KNOWN_OBJECTS) {
+        found.objects = row->objects;
+        found.bytes = row->bytes;
+    }
+}
+
+static void walk_for_proof(void)
+{
+    struct eden_sums sums = {0};
+    found.is_good = eden_collections() == state.collections &&
+                    eden_threads_read(&sums.threads, false) && walk_is_good(&sums);
+    if (found.is_good)
+        eden_rows_each(find_known, NULL);
+}
+
+static bool make_known(JNIEnv *jni)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    bool made = true;
+    for (int i = 0; i < KNOWN_OBJECTS && made; i++) {
+        jobject array = (*jni)->NewLongArray(jni, KNOWN_LENGTH);
+        made = array != NULL;
+        (*jni)->DeleteLocalRef(jni, array);
+    }
+    exception_restore(jni, of_program, !made, THROWN_BY_ALLOCATION);
+    return made;
+}
+
+/* Arrays of known number and size must be found, each whole. A collection between is tried again.
+ */
+static const char *prove_walk(JNIEnv *jni)
+{
+    for (int attempt = 0; attempt < 3 && state.fault == NULL; attempt++) {
+        begin_anew(NULL);
+        found.objects = found.bytes = 0;
+        found.is_good = false;
+        if (!while_still(jni, take_all_as_known) || state.fault != NULL)
+            break;
+        if (!make_known(jni) || !while_still(jni, walk_for_proof))
+            break;
+        uint64_t least = KNOWN_OBJECTS * header_array_size(KNOWN_LENGTH, 3);
+        if (found.is_good && found.objects >= KNOWN_OBJECTS && found.bytes >= least)
+            return NULL;
+    }
+    return state.fault != NULL ? state.fault : "arrays of known size were not found in eden";
+}
+
+const char *eden_walk_prove(JNIEnv *jni)
+{
+    if (state.fault != NULL)
+        return state.fault;
+    if (!internal_is_allowed(INTERNAL_EDEN))
+        return "the option internals does not allow `eden`, which is what it reads";
+    if (!internal_is_allowed(INTERNAL_COUNTERS) || !internal_is_allowed(INTERNAL_HEADERS) ||
+        !internal_is_allowed(INTERNAL_SLOTS))
+        return "the options or this JVM do not allow `slots`, `headers` and `counters`, which it "
+               "needs";
+    headers_prove(jni, true); /* headers are read in pauses only */
+    const char *reason =
+        header_layout.known ? eden_layout_find(jni) : "objects are laid out in an unknown way";
+    thread_counters_prove(jni);
+    jthread thread = jvm_thread();
+    int64_t number;
+    uint64_t counted;
+    if (reason == NULL && (thread == NULL || !thread_counters_read(jni, thread, &number, &counted)))
+        reason = "the JVM does not count what threads allocate";
+    (*jni)->DeleteLocalRef(jni, thread);
+    if (reason == NULL)
+        reason = prove_walk(jni);
+    internal_settled(INTERNAL_EDEN, reason);
+    return reason;
+}

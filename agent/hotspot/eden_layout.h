@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the JVM keeps what a walk of eden needs: the spaces in which programs allocate, the buffers
+ * and counters of threads, and sizes in classes. All by the names that libjvm.so exports. */
+#ifndef AGENT_HOTSPOT_EDEN_LAYOUT_H
+#define AGENT_HOTSPOT_EDEN_LAYOUT_H
+
+#include <jni.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Offsets in bytes, unless something else is said. */
+struct eden_layout {
+    enum { EDEN_SERIAL, EDEN_PARALLEL, EDEN_G1 } heap;
+    size_t collections; /* in the heap: how many it has made */
+    /* Serial, Parallel: addresses of the generations, and the spaces in them */
+    uintptr_t young, old;
+    size_t young_eden, young_from, old_space, space_bottom, space_top;
+    /* G1: the table of regions, in the heap */
+    size_t table_base, table_length;
+    size_t region_bottom, region_top, region_end, region_tag;
+    int64_t eden_tag, humongous_tag;
+    /* threads */
+    const uintptr_t *thread_list;
+    size_t list_length, list_threads;
+    size_t tlab_start, tlab_top, tlab_end, tlab_last; /* in the thread; tlab_last: the buffer's end
+                                                       * where tlab_end is a sampling point */
+    size_t tlab_refills, tlab_waste;                  /* JDK 17 to 19; 0: not there */
+    size_t thread_bytes, thread_object, java_id; /* java_id: in a java.lang.Thread, its number */
+    uint64_t reserve_bytes;                      /* behind a buffer's end, for its filler */
+    /* classes */
+    uintptr_t class_base, class_class; /* class_class: of java.lang.Class */
+    unsigned class_shift;
+    size_t class_layout, class_name, class_mirror, array_bottom;
+    size_t mirror_class, mirror_words; /* in a mirror: its class, its size in words */
+    size_t chunk_words;                /* in a StackChunk: the words of its stack; 0: not known */
+    size_t symbol_length, symbol_body;
+    bool fillers_are_named; /* classes of their own; else they are int[], or Object */
+};
+
+extern struct eden_layout eden_layout;
+
+/* Fills the layout. Returns why eden cannot be walked in this JVM, or NULL. Call when header_layout
+ * is known. */
+const char *eden_layout_find(JNIEnv *jni);
+/* The JVM's heap, and how many collections it has made. */
+uintptr_t eden_heap(void);
+uint32_t eden_collections(void);
+
+#endif

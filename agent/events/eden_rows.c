@@ -44,37 +44,35 @@ struct eden_class {
     uint64_t bottom_number, number; /* and the numbers of both */
 };
 
+struct eden_rows eden_rows;
+
 static struct {
-    struct eden_row *rows;
-    uint64_t row_room, row_count; /* a power of two; rows in use */
-    uint64_t walk;
     struct eden_class *classes;
     uint64_t class_room, class_count;
     jweak *bound; /* by index in named_classes: the mirror that is in `classes` */
     size_t bound_room;
-    uint64_t bound_count; /* size of named_classes at the last search */
 } state;
 
 /* ---- rows ---- */
 
 static bool rows_make(uint64_t room)
 {
-    struct eden_row *old = state.rows;
-    uint64_t old_room = state.row_room;
+    struct eden_row *old = eden_rows.at;
+    uint64_t old_room = eden_rows.room;
     struct eden_row *rows = room <= ROWS_MOST ? calloc(room, sizeof *rows) : NULL;
     if (rows == NULL)
         return false;
-    state.rows = rows;
-    state.row_room = room;
-    state.row_count = 0;
+    eden_rows.at = rows;
+    eden_rows.room = room;
+    eden_rows.count = 0;
     for (uint64_t i = 0; i < old_room; i++) {
-        if (old[i].walk != state.walk)
+        if (old[i].walk != eden_rows.walk)
             continue;
         uint64_t at = step_hash(old[i].word) & (room - 1);
         while (rows[at].walk != 0)
             at = (at + 1) & (room - 1);
         rows[at] = old[i];
-        state.row_count++;
+        eden_rows.count++;
     }
     free(old);
     return true;
@@ -86,13 +84,13 @@ void eden_rows_begin(void)
         memset(state.classes, 0, state.class_room * sizeof *state.classes);
     if (state.bound != NULL)
         memset(state.bound, 0, state.bound_room * sizeof(jweak));
-    state.class_count = state.bound_count = 0;
+    state.class_count = 0;
 }
 
 bool eden_rows_clear(void)
 {
-    state.walk++;
-    return state.row_room != 0 || rows_make(ROWS_LEAST);
+    eden_rows.walk++;
+    return eden_rows.room != 0 || rows_make(ROWS_LEAST);
 }
 
 /* The structure of a class that the kernel can read, and whose mirror refers to it. */
@@ -165,35 +163,35 @@ static bool row_meet(struct eden_row *row, uint64_t word, bool is_known)
         header_layout.narrow ? eden_layout.class_base + (word << eden_layout.class_shift) : word;
     if (!is_known && !is_class(class))
         return false;
-    *row = (struct eden_row){.word = word, .walk = state.walk, .class = class};
+    *row = (struct eden_row){.word = word, .walk = eden_rows.walk, .class = class};
     row->fills = fills_gaps(class);
     return take_layout(row);
 }
 
 struct eden_row *eden_row_of(uint64_t word)
 {
-    if (2 * (state.row_count + 1) > state.row_room && !rows_make(2 * state.row_room))
+    if (2 * (eden_rows.count + 1) > eden_rows.room && !rows_make(2 * eden_rows.room))
         return NULL;
-    uint64_t at = step_hash(word) & (state.row_room - 1);
-    while (state.rows[at].walk != 0 && state.rows[at].word != word)
-        at = (at + 1) & (state.row_room - 1);
-    struct eden_row *row = &state.rows[at];
-    if (row->walk == state.walk)
+    uint64_t at = step_hash(word) & (eden_rows.room - 1);
+    while (eden_rows.at[at].walk != 0 && eden_rows.at[at].word != word)
+        at = (at + 1) & (eden_rows.room - 1);
+    struct eden_row *row = &eden_rows.at[at];
+    if (row->walk == eden_rows.walk)
         return row;
     bool is_known = row->walk != 0;
     if (!row_meet(row, word, is_known)) {
         row->walk = is_known ? row->walk : 0;
         return NULL;
     }
-    state.row_count += !is_known;
+    eden_rows.count += !is_known;
     return row;
 }
 
 void eden_rows_each(void (*visit)(void *user, struct eden_row *row), void *user)
 {
-    for (uint64_t i = 0; i < state.row_room; i++)
-        if (state.rows[i].walk == state.walk)
-            visit(user, &state.rows[i]);
+    for (uint64_t i = 0; i < eden_rows.room; i++)
+        if (eden_rows.at[i].walk == eden_rows.walk)
+            visit(user, &eden_rows.at[i]);
 }
 
 /* ---- numbers ---- */

@@ -11,6 +11,7 @@
 #include "agent/base/tracer.h"
 #include "agent/hotspot/eden_layout.h"
 #include "agent/hotspot/headers.h"
+#include "format/core/hash.h"
 
 struct eden_row {
     uint64_t word; /* of the class, in headers */
@@ -22,6 +23,14 @@ struct eden_row {
     uint64_t fixed_bytes; /* without what is variable */
     uint64_t objects, bytes;
 };
+
+/* All rows: a table by the words' hashes. */
+struct eden_rows {
+    struct eden_row *at;
+    uint64_t room; /* a power of two */
+    uint64_t count, walk;
+};
+extern struct eden_rows eden_rows;
 
 /* Begins a session: no class has a number yet. */
 void eden_rows_begin(void);
@@ -35,6 +44,14 @@ void eden_rows_each(void (*visit)(void *user, struct eden_row *row), void *user)
 /* Returns the number of the row's class in the session, which a class of arrays gets here; 0: it
  * has none. */
 uint64_t eden_row_class(struct session *session, const struct eden_row *row);
+
+/* The same without a call, if this walk has met the class, and its row is where it is looked for
+ * first; else NULL. */
+static inline struct eden_row *eden_row_met(uint64_t word)
+{
+    struct eden_row *row = &eden_rows.at[step_hash(word) & (eden_rows.room - 1)];
+    return row->word == word && row->walk == eden_rows.walk ? row : NULL;
+}
 
 /* Returns the size of an object with this row; 0: unknown. */
 static inline uint64_t eden_object_bytes(const struct eden_row *row, uintptr_t object)

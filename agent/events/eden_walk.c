@@ -66,7 +66,8 @@ static bool walk_objects(struct eden_sums *sums, uintptr_t at, uintptr_t to, uin
         uint64_t next = header_class_word(at);
         if (row == NULL || next != word) {
             word = next;
-            if ((row = eden_row_of(word)) == NULL)
+            row = eden_row_met(word);
+            if (row == NULL && (row = eden_row_of(word)) == NULL)
                 return false;
         }
         size = eden_object_bytes(row, at);

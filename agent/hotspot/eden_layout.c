@@ -16,18 +16,6 @@
 
 struct eden_layout eden_layout;
 
-static const uintptr_t *heap_variable;
-
-uintptr_t eden_heap(void)
-{
-    return *heap_variable;
-}
-
-uint32_t eden_collections(void)
-{
-    return vm_half(eden_heap(), eden_layout.collections);
-}
-
 static bool flag_is_set(const char *name)
 {
     const unsigned char *flag = vm_flag(name);
@@ -208,7 +196,8 @@ static bool find_java_fields(JNIEnv *jni, struct eden_layout *out)
 
 static bool find_heap(struct eden_layout *out)
 {
-    return vm_static_field("Universe", "_collectedHeap", &heap_variable) && eden_heap() != 0 &&
+    return vm_static_field("Universe", "_collectedHeap", &out->collected_heap) &&
+           eden_heap() != 0 &&
            vm_field_offset("CollectedHeap", "_total_collections", &out->collections) &&
            (out->heap == EDEN_SERIAL     ? find_serial(out)
             : out->heap == EDEN_PARALLEL ? find_parallel(out)

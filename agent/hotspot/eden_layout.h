@@ -9,10 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/hotspot/vm_structs.h"
+
 /* Offsets in bytes, unless something else is said. */
 struct eden_layout {
     enum { EDEN_SERIAL, EDEN_PARALLEL, EDEN_G1 } heap;
-    size_t collections; /* in the heap: how many it has made */
+    const uintptr_t *collected_heap; /* where the JVM has its heap's address */
+    size_t collections;              /* in the heap: how many it has made */
     /* Serial, Parallel: addresses of the generations, and the spaces in them */
     uintptr_t young, old;
     size_t young_eden, young_from, old_space, space_bottom, space_top;
@@ -43,8 +46,16 @@ extern struct eden_layout eden_layout;
 /* Fills the layout. Returns why eden cannot be walked in this JVM, or NULL. Call when header_layout
  * is known. */
 const char *eden_layout_find(JNIEnv *jni);
+
 /* The JVM's heap, and how many collections it has made. */
-uintptr_t eden_heap(void);
-uint32_t eden_collections(void);
+static inline uintptr_t eden_heap(void)
+{
+    return *eden_layout.collected_heap;
+}
+
+static inline uint32_t eden_collections(void)
+{
+    return vm_half(eden_heap(), eden_layout.collections);
+}
 
 #endif

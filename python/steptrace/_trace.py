@@ -125,6 +125,10 @@ class Trace:
         """What was counted of methods (`method=count`)."""
         return self["method_counts"](*columns, **choice)
 
+    def eden_classes(self, *columns: Any, **choice: Any) -> Query:
+        """What was allocated by class (`engine=walk`)."""
+        return self["eden_classes"](*columns, **choice)
+
     def classes(self, *columns: Any, **choice: Any) -> Query:
         """One row for each class."""
         return self["classes"](*columns, **choice)

@@ -19,7 +19,7 @@ from ._rows import _module
 from ._table import Part, Query
 from ._trace import Trace
 
-__all__ = ["table", "objects", "allocations", "frees", "reallocs", "calls", "method_counts",
+__all__ = ["table", "objects", "allocations", "frees", "reallocs", "calls", "method_counts", "eden_classes",
            "classes", "methods", "sites", "threads", "collections", "live", "phases",
            "lifetimes", "advice"]
 
@@ -139,6 +139,7 @@ frees = _door("frees")
 reallocs = _door("reallocs")
 calls = _door("calls")
 method_counts = _door("method_counts")
+eden_classes = _door("eden_classes")
 classes = _door("classes")
 methods = _door("methods")
 sites = _door("sites")

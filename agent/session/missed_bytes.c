@@ -100,7 +100,7 @@ static struct thread_count *missed_bytes_read_all(const struct session *session,
 bool missed_bytes_are_wanted(const struct session *session)
 {
     return session->late && (session->options.events & TRACED_ALLOC) != 0 &&
-           session->options.engine != ENGINE_SAMPLED;
+           session->options.engine != ENGINE_SAMPLED && session->options.engine != ENGINE_WALK;
 }
 
 /* A method that runs when a trace begins keeps its old code without probes until it returns, which

@@ -123,7 +123,7 @@ static bool is_named(uintptr_t class, const char *wanted)
 }
 
 /* What closes buffers and regions. Older JVMs use int[], and Object for what is too small. */
-static int fills_gaps(uintptr_t class)
+static enum eden_row_fills fills_gaps(uintptr_t class)
 {
     if (eden_layout.fillers_are_named)
         return is_named(class, "jdk/internal/vm/FillerObject") ||

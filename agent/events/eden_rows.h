@@ -18,7 +18,7 @@ struct eden_row {
     uint64_t walk; /* the last one that met it; 0: the row is free */
     uintptr_t class;
     enum eden_row_kind { ROW_FIXED, ROW_ARRAY, ROW_MIRROR, ROW_CHUNK } kind;
-    enum { ROW_OF_PROGRAM, ROW_FILLER, ROW_PERHAPS_FILLER } fills;
+    enum eden_row_fills { ROW_OF_PROGRAM, ROW_FILLER, ROW_PERHAPS_FILLER } fills;
     uint8_t element_shift, elements_at;
     uint64_t fixed_bytes; /* without what is variable */
     uint64_t objects, bytes;

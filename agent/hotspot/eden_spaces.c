@@ -40,7 +40,7 @@ void eden_spaces_begin(void)
         memset(state.regions, 0, state.region_count * sizeof *state.regions);
 }
 
-static bool add(uintptr_t from, uintptr_t to, int kind, uintptr_t region_end)
+static bool add(uintptr_t from, uintptr_t to, enum eden_piece_kind kind, uintptr_t region_end)
 {
     if (from >= to)
         return true;

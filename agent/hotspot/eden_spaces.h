@@ -12,7 +12,7 @@
 
 struct eden_piece {
     struct eden_span span;
-    enum {
+    enum eden_piece_kind {
         EDEN_OBJECTS, /* from one end to the other */
         EDEN_ONE,     /* one object at its beginning, as large as it is */
         EDEN_IF_ONE   /* the same, if it ends where the piece ends; else these objects are older */

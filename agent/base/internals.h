@@ -24,7 +24,7 @@
     X(RECYCLE, "recycle")   /* reuse of the references of dead objects */                          \
     X(FIELDS, "fields")     /* field offsets in field identifiers */                               \
     X(COUNTERS, "counters") /* bytes that threads have allocated, by the management functions */   \
-    X(BOXES, "boxes")       /* the flag by which C2 removes boxes */
+    X(BOXES, "boxes")       /* the flag by which C2 removes boxes */                               \
     X(EDEN, "eden")         /* the objects in eden, and the threads' buffers there */
 
 enum internal {

@@ -284,7 +284,7 @@ static uint64_t put_definition(struct session *session, uint64_t *words, size_t 
 
 uint64_t class_define(struct session *session, const char *name, size_t length, uint64_t loader)
 {
-    size_t count;
+    size_t count = 0;
     uint64_t *words = definition_words(name, length, loader, &count);
     return put_definition(session, words, count, false, false);
 }
@@ -299,7 +299,7 @@ uint64_t class_define(struct session *session, const char *name, size_t length, 
 static uint64_t classes_define_class(struct session *session, struct named_object *class,
                                      bool existing)
 {
-    size_t count;
+    size_t count = 0;
     bool spared = redaction_of_names(session) && redaction_spares_class(class->name);
     uint64_t *words = class_words(session, class, &count);
     uint64_t number = put_definition(session, words, count, existing, spared);

@@ -22,8 +22,8 @@ static struct {
     uint64_t low, high;
 } key = {.once = PTHREAD_ONCE_INIT};
 
-/* The kernel gives each process it starts 16 random bytes, so no system call is needed. Where it does
- * not, addresses and time are hard to guess at least. */
+/* The kernel gives each process it starts 16 random bytes, so no system call is needed. Where it
+ * does not, addresses and time are hard to guess at least. */
 static void draw_key(void)
 {
     uint64_t drawn[2] = {clock_monotonic_ns() ^ (uint64_t) (uintptr_t) &key, clock_raw()};

@@ -321,7 +321,7 @@ static void gate_report_print_verdict(const struct gate_verdict *verdict, const 
     const char *what = verdict->fails ? "the gate fails"
                        : verdict->is_noise && is_estimate(verdict)
                            ? "it holds for the estimate, but not for its whole interval"
-                       : verdict->is_noise ? "within the variation between runs"
+                       : verdict->is_noise     ? "within the variation between runs"
                        : verdict->is_lost      ? why_not_judged(verdict)
                        : verdict->matched == 0 ? "no name matches"
                                                : NULL;

@@ -27,8 +27,8 @@ static uint64_t clock_value(clockid_t clock)
     return (uint64_t) now.tv_sec * UINT64_C(1000000000) + (uint64_t) now.tv_nsec;
 }
 
-/* The kernel's number of the calling thread's clock. pthread_getcpuclockid() would need a later
- * libc than the JVM does. */
+/* The kernel's number of the calling thread's clock. The libc's function that returns it needs a
+ * later libc than the JVM does. */
 static clockid_t own_clock(void)
 {
     const clockid_t of_thread = 4, scheduled = 2;

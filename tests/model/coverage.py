@@ -11,7 +11,8 @@ OPTIONS, MEMBERS, QUERIES = set(), set(), []  # (verb, option), (schema, member)
 SCHEMAS = ("advise", "compare", "deaths", "heap", "leaks", "lifetimes", "locality", "nominal", "paths", "retained", "simulate", "stats", "watch",
            "watch-sampled")
 # Of `convert`, `dump`, `pack`, ... and of all verbs: no numbers.
-NO_NUMBERS = {"help", "output", "from", "dtd", "definition", "memory", "json", "csv", "quiet", "junit", "source-url", "svg"}
+NO_NUMBERS = {"help", "output", "from", "dtd", "definition", "memory", "json", "csv", "quiet", "junit", "source-url", "svg",
+              "sarif", "code-quality", "markdown"}
 
 
 class Read(dict):

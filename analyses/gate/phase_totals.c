@@ -13,6 +13,7 @@
 #include "analyses/gate/source_name.h"
 #include "converter/containers/name_index.h"
 #include "converter/containers/no_memory.h"
+#include "converter/files/trace_gap.h"
 #include "converter/formats/input.h"
 #include "converter/trace/open_phases.h"
 #include "converter/trace/unmatched.h"
@@ -333,6 +334,11 @@ static const char *phase_totals_lack(const struct input *input, unsigned jdk)
         return "a trace of a native program has no phases";
     if ((event_source_not_recorded(input->source) & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
         return "a trace without allocations (the agent's option events=alloc)";
+    if (trace_ended_early(event_source_property(input->source, "end").unshown))
+        return "the trace ends before its program did (limit=)";
+    const char *engine = event_source_property(input->source, "engine").unshown;
+    if (engine != NULL && strcmp(engine, "jvmti") == 0)
+        return "engine=jvmti does not see what the JIT compiler removes";
     return jdk == 0 ? "it does not say the version of its JDK (the property java-vm-version)"
                     : NULL;
 }

@@ -307,11 +307,12 @@ static void print_details(const struct gate_verdict *verdict, const struct measu
     }
 }
 
-static const char *why_not_judged(const struct gate_verdict *verdict)
+static const char *why_not_judged(const struct gate_verdict *verdict, bool is_cut)
 {
-    return verdict->matched == 0 ? "not judged, no name matches"
-           : verdict->is_none    ? "not judged, what is measured has no such value"
-                                 : "not judged, a pattern of the selection matches nothing";
+    return is_cut                  ? "not judged, the trace ends before its program did (limit=)"
+           : verdict->matched == 0 ? "not judged, no name matches"
+           : verdict->is_none      ? "not judged, what is measured has no such value"
+                                   : "not judged, a pattern of the selection matches nothing";
 }
 
 static void gate_report_print_verdict(const struct gate_verdict *verdict, const char *verb,
@@ -322,7 +323,7 @@ static void gate_report_print_verdict(const struct gate_verdict *verdict, const 
                        : verdict->is_noise && is_estimate(verdict)
                            ? "it holds for the estimate, but not for its whole interval"
                        : verdict->is_noise     ? "within the variation between runs"
-                       : verdict->is_lost      ? why_not_judged(verdict)
+                       : verdict->is_lost      ? why_not_judged(verdict, measures->is_cut)
                        : verdict->matched == 0 ? "no name matches"
                                                : NULL;
     if (what == NULL)
@@ -368,7 +369,7 @@ static bool gate_report_note(const struct gate_verdict *judged, const struct mea
     verdict->name = strdup(rule->text);
     verdict->line = rule->line;
     verdict->file = rule->file != NULL ? strdup(rule->file) : NULL;
-    verdict->text = judged->is_lost ? strdup(why_not_judged(judged))
+    verdict->text = judged->is_lost ? strdup(why_not_judged(judged, measures->is_cut))
                     : judged->fails ? details_text(judged, measures)
                                     : NULL;
     return verdict->name != NULL && (verdict->file != NULL || rule->file == NULL) &&
@@ -412,7 +413,11 @@ static bool is_lost(const struct gate_verdict *verdict, const struct measures *m
     const struct gate_rule *rule = verdict->rule;
     bool has_names =
         measures->known[AXIS_CLASS].count > 0 || measures->known[AXIS_METHOD].count > 0;
-    if (verdict->fails || verdict->is_noise || gate_rule_is_of_absence(rule))
+    if (verdict->fails)
+        return false;
+    if (measures->is_cut)
+        return true;
+    if (verdict->is_noise || gate_rule_is_of_absence(rule))
         return false;
     if (measures->is_unmatched)
         return true;

@@ -59,6 +59,7 @@ struct measures {
     /* Names of the traces (measures_note_names()): classes, threads and methods */
     struct name_index known[AXIS_COUNT];
     bool is_unmatched;    /* some pattern of the selection matches nothing, in any run */
+    bool is_cut;          /* some trace ended at limit=, before its program did */
     bool exact_names;     /* use names unchanged */
     bool with_lines;      /* frames are distinguished by line */
     bool has_estimates;   /* some runs are sampled */

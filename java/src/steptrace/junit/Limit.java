@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.ExtensionConfigurationException;
 import org.junit.platform.commons.support.AnnotationSupport;
 import steptrace.limits.Sites;
@@ -50,7 +51,7 @@ record Limit(Kind kind, long bytes, long objects, int calls, String site, int wa
     /** How often the method is called before. */
     static int warmups(List<Limit> limits, Method method, Class<?> test) {
         int most = AnnotationSupport.findAnnotation(method, Warmup.class)
-                .or(() -> AnnotationSupport.findAnnotation(test, Warmup.class)).map(Warmup::value).orElse(0);
+                .or(() -> ofType(test, type -> AnnotationSupport.findAnnotation(type, Warmup.class))).map(Warmup::value).orElse(0);
         return limits.stream().mapToInt(Limit::warmups).reduce(most, Math::max);
     }
 
@@ -60,7 +61,14 @@ record Limit(Kind kind, long bytes, long objects, int calls, String site, int wa
 
     private static void add(List<Limit> limits, Method method, Class<?> test,
             Function<AnnotatedElement, Optional<Limit>> find) {
-        find.apply(method).or(() -> find.apply(test)).ifPresent(limits::add);
+        find.apply(method).or(() -> ofType(test, find)).ifPresent(limits::add);
+    }
+
+    /** What the class has, or else the one around it if it is a nested class of tests. */
+    private static <T> Optional<T> ofType(Class<?> test, Function<AnnotatedElement, Optional<T>> find) {
+        Optional<T> found = find.apply(test);
+        boolean isNested = test.getEnclosingClass() != null && AnnotationSupport.isAnnotated(test, Nested.class);
+        return found.isPresent() || !isNested ? found : ofType(test.getEnclosingClass(), find);
     }
 
     boolean allows(Sites sites) {

@@ -13,7 +13,9 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -47,7 +49,8 @@ final class Snapshot {
                 throw new IOException(FILE + ":" + number + ": not a line of a snapshot: " + text);
             SortedSet<Integer> jdks = new TreeSet<>();
             for (String jdk : parts.group(2).split(" "))
-                jdks.add(Integer.valueOf(jdk));
+                if (!jdks.add(Integer.valueOf(jdk)))
+                    throw new IOException(FILE + ":" + number + ": JDK " + jdk + " twice");
             return new Line(parts.group(1), jdks, parts.group(3), Long.parseLong(parts.group(4)),
                     Long.parseLong(parts.group(5)));
         }
@@ -170,11 +173,17 @@ final class Snapshot {
         while (bytes.hasRemaining() && file.read(bytes, bytes.position()) > 0)
             continue;
         List<Line> lines = new ArrayList<>();
+        Set<String> seen = new HashSet<>();
         int number = 0;
         for (String text : new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8).split("\r?\n")) {
             number++;
-            if (!text.isBlank() && !text.startsWith("#"))
-                lines.add(Line.of(text, number));
+            if (text.isBlank() || text.startsWith("#"))
+                continue;
+            Line line = Line.of(text, number);
+            for (int jdk : line.jdks)
+                if (!seen.add(line.test + " [" + jdk + "]"))
+                    throw new IOException(FILE + ":" + number + ": a second line of " + line.test + " for JDK " + jdk);
+            lines.add(line);
         }
         return lines;
     }

@@ -3,6 +3,7 @@ package steptrace.limits;
 
 import java.io.IOException;
 import java.lang.ref.WeakReference;
+import java.nio.charset.CharsetEncoder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -11,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 import steptrace.Agent;
 
 /**
@@ -93,25 +95,33 @@ public final class Recording implements AutoCloseable {
     /**
      * What was allocated in the phase, or lives of it. The same is asked once.
      *
-     * @param site a pattern as with {@code steptrace --site}, or empty
+     * @param patterns as with {@code steptrace --site}, of which one has to match; an empty one matches all
      */
-    public Sites sites(boolean ofLive, String site) throws IOException {
-        String question = ofLive + site;
+    public Sites sites(boolean ofLive, String... patterns) throws IOException {
+        String question = ofLive + String.join("\n", patterns);
         if (!answers.containsKey(question))
-            answers.put(question, ask(ofLive, site));
+            answers.put(question, ask(ofLive, patterns));
         return answers.get(question);
     }
 
-    private Sites ask(boolean ofLive, String site) throws IOException {
+    private Sites ask(boolean ofLive, String... patterns) throws IOException {
         List<String> words = new ArrayList<>(List.of("heap", trace.toString(), "--at", "end", "--by", "class+site",
                 "--top", "0", "--depth", "0", "--csv", "--phase", pattern));
         if (!ofLive)
             words.add("--allocated");
         for (String once : ONCE)
             words.addAll(List.of("--site", once));
-        if (!site.isEmpty())
-            words.addAll(List.of("--site", site));
+        for (String one : patterns)
+            if (!one.isEmpty())
+                words.addAll(List.of("--site", encodable(one)));
         return Sites.of(Command.run(words.toArray(String[]::new)));
+    }
+
+    /** The command gets words in the platform's charset, where a letter may be missing: a star for it, which matches more. */
+    private static String encodable(String pattern) {
+        CharsetEncoder encoder = Agent.nameCharset().newEncoder();
+        return pattern.codePoints().mapToObj(Character::toString).map(letter -> encoder.canEncode(letter) ? letter : "*")
+                .collect(Collectors.joining());
     }
 
     /** Keeps the trace if the user has said where; then a line says its name. */

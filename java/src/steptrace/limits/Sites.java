@@ -157,6 +157,22 @@ public final class Sites {
         return more;
     }
 
+    /**
+     * Whether there is more of a class at a site by half or more: of twice the calls, a leak leaves twice as much there. What was
+     * not there then is no growth yet.
+     */
+    public boolean grow(Sites then) {
+        for (Row row : rows)
+            for (Row old : then.rows)
+                if (old.isOf(row) && (isMoreByHalf(row.objects, old.objects) || isMoreByHalf(row.bytes, old.bytes)))
+                    return true;
+        return false;
+    }
+
+    private static boolean isMoreByHalf(long now, long then) {
+        return now > then && 2 * now >= 3 * then;
+    }
+
     /** Class, site and lines of the largest rows; a site ends with the test's own frame. */
     public String table(String test) {
         return table(test, row -> amount(row.objects, row.bytes));

@@ -91,16 +91,16 @@ public final class StepTraceProfiler implements InternalProfiler {
             List<Sites> found = new ArrayList<>();
             for (String site : sites)
                 found.add(ended.sites(false, site));
-            return results(benchmark, iteration, sites, found, ended.kept());
+            Sites all = ended.sites(false, sites.toArray(String[]::new)); /* methods of a group may call each other */
+            return results(benchmark, iteration, sites, found, all, ended.kept());
         } catch (IOException fault) {
             throw new UncheckedIOException(fault);
         }
     }
 
     private Collection<? extends Result> results(BenchmarkParams benchmark, IterationParams iteration, List<String> sites,
-            List<Sites> found, String kept) {
-        double bytes = (double) found.stream().mapToLong(Sites::bytes).sum() / operations;
-        double objects = (double) found.stream().mapToLong(Sites::objects).sum() / operations;
+            List<Sites> found, Sites all, String kept) {
+        double bytes = (double) all.bytes() / operations, objects = (double) all.objects() / operations;
         String unknown = benchmark.getForks() == 0 ? "the benchmark has no JVM of its own"
                 : sites.size() > 1 ? "the methods of a group have other shares of each iteration"
                 : benchmark.getMode() == Mode.SingleShotTime ? "a single shot is not compiled yet"

@@ -20,8 +20,9 @@ static bool contains(const char *text, size_t length, const char *part)
 
 static bool is_secret(const char *name, size_t length)
 {
-    static const char *const parts[] = {"password", "passwd", "passphrase",
-                                        "secret",   "token",  "credential"};
+    static const char *const parts[] = {"password", "passwd", "passphrase", "pwd",
+                                        "secret",   "token",  "bearer",     "credential",
+                                        "cookie",   "jwt",    "signature"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (contains(name, length, parts[i]))
             return true;

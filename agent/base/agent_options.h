@@ -143,6 +143,8 @@ struct options {
 bool options_parse(struct options *options, const char *text);
 /* Returns a copy, which the caller frees; NULL: out of memory. */
 struct options *options_copy(const struct options *options);
+/* Makes the limits at most those of `limits`, and redacts what they redact. */
+void options_limit(struct options *options, const struct options *limits);
 
 /* Same as options_parse(), for recorders of native programs: options for Java only are unknown. */
 bool options_parse_shared(struct options *options, const char *text);

@@ -164,6 +164,20 @@ bool options_parse(struct options *options, const char *text)
     return parse.faults == 0;
 }
 
+static uint64_t smaller_limit(uint64_t wanted, uint64_t limit)
+{
+    return limit != 0 && (wanted == 0 || wanted > limit) ? limit : wanted;
+}
+
+void options_limit(struct options *options, const struct options *limits)
+{
+    options->max_cpu = smaller_limit(options->max_cpu, limits->max_cpu);
+    options->max_pause_ns = smaller_limit(options->max_pause_ns, limits->max_pause_ns);
+    options->memory_bytes = smaller_limit(options->memory_bytes, limits->memory_bytes);
+    options->limit_bytes = smaller_limit(options->limit_bytes, limits->limit_bytes);
+    options->redact |= limits->redact;
+}
+
 struct options *options_copy(const struct options *options)
 {
     struct options *copy = malloc(sizeof *copy);

@@ -161,7 +161,8 @@ bool eden_spaces_looked(const struct eden_threads *threads)
 {
     if (!STEP_MAKE_ROOM(state.rests, state.rest_room, threads->rest_count + 1))
         return false;
-    memcpy(state.rests, threads->rests, threads->rest_count * sizeof *state.rests);
+    if (threads->rest_count != 0)
+        memcpy(state.rests, threads->rests, threads->rest_count * sizeof *state.rests);
     state.rest_count = threads->rest_count;
     if (eden_layout.heap == EDEN_G1)
         know_regions();

@@ -164,7 +164,8 @@ static uint64_t define(struct session *session, _Atomic uint64_t *count, uint64_
 /* What the JVM itself calls methods is no name of the program's. */
 static bool is_spared(const struct session *session, uint64_t class, const char *name)
 {
-    return name[0] == '<' || name[0] == '\0' || redaction_spares(session, class);
+    return strcmp(name, "<init>") == 0 || strcmp(name, "<clinit>") == 0 || name[0] == '\0' ||
+           redaction_spares(session, class);
 }
 
 /* redact=names: the names in the definition are replaced. The map of a source file's lines has

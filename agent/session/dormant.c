@@ -113,7 +113,7 @@ static int dormant_open_directory(struct reading *reading, const char **name)
              : slash != NULL ? (int) (slash - path)
                              : 1,
              slash != NULL ? path : ".");
-    int opened = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int opened = open(directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (opened >= 0 && (fstat(opened, &about) != 0 || !is_trusted(&about))) {
         reading->fault = "others can write in its directory";
         close(opened);
@@ -232,21 +232,6 @@ bool dormant_begin(JavaVM *vm, const struct options *options, dormant_command *r
 
 /* ---- commands ---- */
 
-static uint64_t smaller(uint64_t wanted, uint64_t limit)
-{
-    return limit != 0 && (wanted == 0 || wanted > limit) ? limit : wanted;
-}
-
-static void dormant_limit(struct options *options)
-{
-    const struct options *limits = &dormant.options;
-    options->max_cpu = smaller(options->max_cpu, limits->max_cpu);
-    options->max_pause_ns = smaller(options->max_pause_ns, limits->max_pause_ns);
-    options->memory_bytes = smaller(options->memory_bytes, limits->memory_bytes);
-    options->limit_bytes = smaller(options->limit_bytes, limits->limit_bytes);
-    options->redact |= limits->redact;
-}
-
 bool dormant_parse(struct options *options, const char *text)
 {
     if (!options_parse(options, text))
@@ -263,6 +248,6 @@ bool dormant_parse(struct options *options, const char *text)
     free(both);
     if (options->command == COMMAND_DORMANT)
         options->command = COMMAND_START;
-    dormant_limit(options);
+    options_limit(options, &dormant.options);
     return parsed;
 }

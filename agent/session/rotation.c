@@ -371,7 +371,8 @@ static struct options *options_of_window(const struct options *options)
     window->mode = ring.options->mode;
     window->overwrite = ring.options->overwrite;
     window->existing = false;
-    window->named |= NAMED_ENGINE; /* its deaths are not those that the JVM reports */
+    options_limit(window, ring.options); /* as the files between which it stands */
+    window->named |= NAMED_ENGINE;       /* its deaths are not those that the JVM reports */
     if ((options->named & NAMED_STACK) == 0)
         window->stack = ring.options->stack;
     return window;

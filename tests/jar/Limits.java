@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -33,6 +36,9 @@ class Limits {
     static class Thing {
         int a, b, c;
     }
+
+    private final List<Object> list = new ArrayList<>(Collections.nCopies(990, "there"));
+    private final Map<Object, Object> map = new HashMap<>(1024);
 
     static class Parser {
         static Object parse() {
@@ -70,7 +76,7 @@ class Limits {
 
     // limits.Limits.failsWithOne allocates 1 object, 24 bytes; at most 0 objects and 0 bytes pass
     //   1 object, 24 bytes: limits.Limits$Thing
-    //       at limits.Limits.failsWithOne(Limits.java:77)
+    //       at limits.Limits.failsWithOne(Limits.java:83)
     @Test
     @NoAllocation
     void failsWithOne() {
@@ -86,8 +92,8 @@ class Limits {
 
     // allocates 11 objects, 352 bytes; at most 10 objects pass
     //   10 objects, 240 bytes: limits.Limits$Thing
-    //       at limits.Limits.make(Limits.java:58)
-    //       at limits.Limits.failsWithOneObjectMore(Limits.java:95)
+    //       at limits.Limits.make(Limits.java:64)
+    //       at limits.Limits.failsWithOneObjectMore(Limits.java:101)
     //   1 object, 112 bytes: byte[]
     @Test
     @MaxAllocated(objects = 10)
@@ -301,6 +307,30 @@ class Limits {
     void failsWithALeak() {
         leaked[leaks++] = new Thing();
         leaked[leaks++] = new Object();
+    }
+
+    // limits.Limits.failsWithALeakBesideTables grows: of
+    @Test
+    @NoGrowth
+    void failsWithALeakBesideTables() {
+        if (++warm == 10)
+            sink = new byte[1 << 20];
+        list.add(new Object());
+        map.put(new Object(), this);
+    }
+
+    /** A class that has a limit for the tests of those within. */
+    @Nested
+    @NoAllocation
+    class Around {
+        @Nested
+        class Within {
+            // allocates 1 object, 16 bytes
+            @Test
+            void failsInAClassWithin() {
+                sink = new Object();
+            }
+        }
     }
 
     // grows: of 40 calls 8 objects, 192 bytes live, of 20 calls 4 objects, 96 bytes, in limits.Limits$Parser.parse; more by

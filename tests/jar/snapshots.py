@@ -114,6 +114,10 @@ def other_jdks(project, jdk):
         project.faults.append(f"the JDK is not with its line:\n{project.snapshot.read_text()}")
     if "allocations.snap:2: not a line" not in (change(f"{EXACT} [x]: nonsense\n") or ""):
         project.faults.append(f"a damaged line: {change('')}")
+    if "a second line of limits.Snapshots.exact for JDK 8" not in (change(one + one.replace("104", "105")) or ""):
+        project.faults.append("two lines of a JDK are taken")
+    if "JDK 8 twice" not in (change(one.replace("[8]", "[8 8]")) or ""):
+        project.faults.append("a JDK twice in a line is taken")
 
 
 def hostile(project):

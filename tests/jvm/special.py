@@ -362,6 +362,8 @@ def limit(session):
     require(size < 1 << 20, f"the file has {size} bytes")
     info = session.step("info", "run.step", codes=(0, 3)).decode()
     require("limit" in info, f"info does not tell of the limit:\n{info}")
+    session.step("stats", "run.step", "--fail-if", "allocated > 1t", codes=(3,))  # of the rest nothing is known
+    session.step("stats", "run.step", "--fail-if", "allocated > 1k", codes=(4,))
     read(session)
     require(not pathlib.Path(session.path("run.step.live")).exists(), "run.step.live is there")
     # Constructors that are open at that moment have their objects, which nobody has made yet.

@@ -32,6 +32,7 @@ static void test_values(void)
     expect("java -Djavax.net.ssl.keyStorePassword=changeit Main",
            "java -Djavax.net.ssl.keyStorePassword=*** Main");
     expect("a --api-key=0123456789abcdef b", "a --api-key=*** b");
+    expect("a --pwd=0123 Cookie=abcd x.jwt=12345", "a --pwd=*** Cookie=*** x.jwt=***");
     expect("a --API_KEY=x b", "a --API_KEY=* b");
     expect("a client_secret=xyz", "a client_secret=***");
     expect("java -javaagent:a.jar=host=b,token=abcdef,port=1 Main",

@@ -228,4 +228,20 @@ def redact(session):
     require(names[0] & names[1], f"{names}")
 
 
-TABLE = {function.__name__: function for function in (guards, dormant, wake, redact)}
+def guarded_window(session):
+    """An exact window has the limits and redacts the names of the sample that it is a part of."""
+    program = Trickle(session, "window", "file=run.step,engine=sampled,redact=names+command-line,max-memory=64m")
+    try:
+        drivers.load(session, program.process.pid, "window=200ms")
+        program.await_file("run.000003.step")
+        program.end()
+    finally:
+        program.process.kill()
+    info = json.loads(session.step("info", "--json", "run.000002.step"))["properties"]
+    require(info["engine"] == "bytecode" and info["redact"] == "names+command-line", f"{info}")
+    require(not {"command-line", "java-command", "options", "host"} & set(info), f"{info}")
+    told = session.step("dump", "--records", "run.000002.step")
+    require(b"Trickle" not in told and b"facts" not in told, "names of the program")
+
+
+TABLE = {function.__name__: function for function in (guards, dormant, wake, redact, guarded_window)}

@@ -18,7 +18,9 @@ printf 'alloc 16 32 5\n' | steptrace convert --from=hatf.txt - -o x.hatf; echo $
 steptrace convert a.hatf --encoding=tiny -o x.hatf; echo $?
 steptrace convert a.hatf --split=time -o x.hatf; echo $?
 steptrace convert a.hatf --omit=size -o x.hatf; echo $?
-steptrace convert a.hatf --level=5 -o x.hatf; echo $?
+# which formats there are is a matter of the build
+steptrace convert a.hatf --level=5 -o x.hatf 2>level.err; echo $?
+sed 's/option of .*, not of/option of others, not of/' level.err >&2
 steptrace convert a.hatf --level=5 -o x.hatf.gz; echo $?
 : > none.hatf # of a recorder that died before it wrote anything
 gzip -k none.hatf

@@ -91,6 +91,7 @@ struct options {
     bool existing;
     uint32_t gentle; /* enum option_gentle */
     uint32_t probes; /* enum option_probes: of the classes, when the trace has ended */
+    bool missed;     /* compare with the JVM's counters what calls from before the trace allocate */
     bool layout;     /* fields of classes and lengths of arrays, see agent/records/layouts.h */
     bool required;   /* the program must not run untraced */
     bool overwrite;

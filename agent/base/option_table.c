@@ -277,6 +277,9 @@ const struct option option_table[] = {
     {"probes", "restore|keep", "restore",
      "keep: classes keep their probes after the trace, and the next one begins in milliseconds",
      false, WORD(probes, probes_words)},
+    {"missed", "yes|no", "yes",
+     "say what method calls that had begun before the trace allocate, which it lacks", false,
+     SWITCH(missed)},
     {"layout", "yes|no", "no",
      "record fields of classes and lengths of arrays, for `steptrace layout`", false,
      SWITCH(layout)},
@@ -380,6 +383,7 @@ void option_table_defaults(struct options *options)
     options->events = TRACED_DEFAULT;
     options->engine = ENGINE_BYTECODE;
     options->existing = true;
+    options->missed = true;
     options->mode = 0600;
     options->resolution_ns = 1000;
     options->buffer_bytes = UINT64_C(64) << 20;

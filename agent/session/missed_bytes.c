@@ -99,7 +99,8 @@ static struct thread_count *missed_bytes_read_all(const struct session *session,
 
 bool missed_bytes_are_wanted(const struct session *session)
 {
-    return session->late && (session->options.events & TRACED_ALLOC) != 0 &&
+    return session->late && session->options.missed &&
+           (session->options.events & TRACED_ALLOC) != 0 &&
            session->options.engine != ENGINE_SAMPLED && session->options.engine != ENGINE_WALK;
 }
 

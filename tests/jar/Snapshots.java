@@ -21,6 +21,25 @@ abstract class Inherited {
 
 class Snapshots extends Inherited {
     private static int calls;
+    private static volatile Object polled;
+    /** A thread whose loop began before any trace: no test of this class is about what it allocates. */
+    private static final Thread POLLER = new Thread(Snapshots::poll);
+
+    static {
+        POLLER.setDaemon(true);
+        POLLER.start();
+    }
+
+    private static void poll() {
+        try {
+            while (true) {
+                polled = new byte[100_000];
+                Thread.sleep(1);
+            }
+        } catch (InterruptedException end) {
+            Thread.currentThread().interrupt();
+        }
+    }
 
     private static void make(int n) {
         for (int i = 0; i < n; i++)

@@ -56,7 +56,9 @@ public final class Recording implements AutoCloseable {
             Command.prepare();
             directory = newDirectory();
             trace = directory.resolve("test.step");
-            Agent.command("file=" + trace + ",existing=no,gentle=no,probes=keep,engine=bytecode,events=alloc+free,stack="
+            /* A call that began before the trace is in no phase of a method of its thread; of the program, it may be. */
+            String missed = phases.contains("program:" + pattern) ? "" : "missed=no,";
+            Agent.command(missed + "file=" + trace + ",existing=no,gentle=no,probes=keep,engine=bytecode,events=alloc+free,stack="
                     + DEPTH + ",phase=" + phases);
             isRecording = true;
         } finally {

@@ -240,8 +240,11 @@ static void test_engines(void)
 
 static void test_missed_bytes(void)
 {
-    struct session session = {.late = true, .options = {.events = TRACED_ALLOC}};
+    struct session session = {.late = true, .options = {.events = TRACED_ALLOC, .missed = true}};
     CU_ASSERT_TRUE(missed_bytes_are_wanted(&session));
+    session.options.missed = false;
+    CU_ASSERT_FALSE(missed_bytes_are_wanted(&session));
+    session.options.missed = true;
     session.late = false; /* all that threads did is in the trace */
     CU_ASSERT_FALSE(missed_bytes_are_wanted(&session));
     session = (struct session){.late = true, .options = {.events = TRACED_FREE}};

@@ -334,8 +334,9 @@ static const char *phase_totals_lack(const struct input *input, unsigned jdk)
         return "a trace of a native program has no phases";
     if ((event_source_not_recorded(input->source) & TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)) != 0)
         return "a trace without allocations (the agent's option events=alloc)";
-    if (trace_ended_early(event_source_property(input->source, "end").unshown))
-        return "the trace ends before its program did (limit=)";
+    const char *early = trace_gap_any_early(event_source_property(input->source, "end").unshown);
+    if (early != NULL)
+        return early;
     const char *engine = event_source_property(input->source, "engine").unshown;
     if (engine != NULL && strcmp(engine, "jvmti") == 0)
         return "engine=jvmti does not see what the JIT compiler removes";

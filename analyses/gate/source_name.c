@@ -16,16 +16,9 @@
 /* Returns the text with points for slashes, or NULL if out of memory. */
 static char *source_name_shown(struct step_bytes name)
 {
-    char *text = NULL;
-    size_t length;
-    FILE *stream = open_memstream(&text, &length);
-    if (stream == NULL)
+    char *text = shown_copy(name);
+    if (text == NULL)
         return NULL;
-    print_shown(name, stream);
-    if (fclose(stream) != 0) {
-        free(text);
-        return NULL;
-    }
     for (char *at = text; (at = strchr(at, '/')) != NULL;)
         *at = '.';
     return text;

@@ -8,7 +8,6 @@
 #include "converter/commands/heap_of_dump.h"
 #include "converter/containers/no_memory.h"
 #include "converter/files/sampled_trace.h"
-#include "converter/files/trace_gap.h"
 #include "converter/formats/input.h"
 #include "converter/graph/keepers_of_trace.h"
 #include "converter/heap/heap_report.h"
@@ -152,7 +151,7 @@ struct heaps_found {
     bool is_of_jvm;    /* recorded in a JVM, which collects */
     bool is_collected; /* it did at the end: end=collect */
     bool is_empty;     /* no event was selected */
-    bool is_cut;       /* the trace ended before its program did */
+    const char *end;   /* the trace's property */
 };
 
 /* Of two moments, the first is the side before. */
@@ -160,7 +159,7 @@ static bool verb_heap_measure(const struct heaps_found *found, struct measures *
 {
     const struct heap_asked *asked = found->asked;
     size_t count = asked->gates.count > 0 ? asked->moment_count : 0;
-    measures->is_cut |= found->is_cut;
+    measures_note_end(measures, found->end);
     bool ok = count == 0 ||
               measures_note_names(measures, found->sites->names, &asked->selected, found->is_empty);
     for (size_t i = 0; ok && i < count; i++)
@@ -334,7 +333,7 @@ static enum step_status trace_print(struct pass *pass, const char *path)
     found->is_empty = pass->input->events == 0;
     found->is_of_jvm =
         trace_text_is_there(event_source_property(pass->input->source, "java-vm-version"));
-    found->is_cut = trace_ended_early(event_source_property(pass->input->source, "end").unshown);
+    found->end = event_source_property(pass->input->source, "end").unshown;
     found->is_collected = event_source_number(pass->input->source, "end-collection-ns", 0) != 0;
     if ((pass->asked->report.axes & HEAP_BY_SITE) != 0 && pass->tracker.sites.count <= 1)
         report_no_stacks(path);

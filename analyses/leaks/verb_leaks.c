@@ -6,7 +6,6 @@
 #include "converter/cli/error_report.h"
 #include "converter/cli/verb.h"
 #include "converter/files/sampled_trace.h"
-#include "converter/files/trace_gap.h"
 #include "converter/formats/input.h"
 #include "converter/statistics/gate_rule.h"
 #include "converter/statistics/lasting_names.h"
@@ -148,8 +147,7 @@ static enum step_status verb_leaks_follow(struct leaks_options *options, const c
     options->lacks_existing =
         options->with_existing &&
         trace_lacks_existing(event_source_property(input->source, "existing").unshown);
-    options->measures.is_cut |=
-        trace_ended_early(event_source_property(input->source, "end").unshown);
+    measures_note_end(&options->measures, event_source_property(input->source, "end").unshown);
     if (side == SIDE_BEFORE)
         choose_limits(options, &tracker);
     if (status == STEP_STATUS_OK && options->gates.count > 0 &&

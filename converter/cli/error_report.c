@@ -128,6 +128,20 @@ void print_shown(struct step_bytes text, FILE *out)
     print_shown_part(text, out);
 }
 
+char *shown_copy(struct step_bytes text)
+{
+    char *copy = NULL;
+    size_t length;
+    FILE *out = open_memstream(&copy, &length);
+    if (out == NULL)
+        return NULL;
+    print_shown(text, out);
+    if (fclose(out) == 0)
+        return copy;
+    free(copy);
+    return NULL;
+}
+
 void print_shown_text(const char *text, FILE *out)
 {
     print_shown((struct step_bytes){(const uint8_t *) text, strlen(text)}, out);

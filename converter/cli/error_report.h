@@ -47,6 +47,8 @@ enum step_status report_damaged_blocks(const struct step_reader *reader, const c
 /* Prints a name or any other text from a file, escaped. */
 void print_shown(struct step_bytes text, FILE *out);
 void print_shown_text(const char *text, FILE *out);
+/* Returns what print_shown() prints, to be freed by the caller; NULL if out of memory. */
+char *shown_copy(struct step_bytes text);
 /* The same, but newlines and tabs are kept. */
 void print_shown_lines(const char *text, FILE *out);
 /* The same of a word of a command, in quotes where a shell would read it as something else. */

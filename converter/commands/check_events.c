@@ -194,8 +194,8 @@ static void check_events_print_verdict(struct check_run *run, bool is_damaged)
  * such a trace a complete file and stores that in a property. */
 static bool is_cut(const struct event_source *source, const struct trace_summary *summary)
 {
-    return trace_ended_early(event_source_property(source, "end").unshown) || !summary->whole ||
-           trace_text_is_there(event_source_property(source, RECOVERED_RECORDS));
+    return trace_gap_any_early(event_source_property(source, "end").unshown) != NULL ||
+           !summary->whole || trace_text_is_there(event_source_property(source, RECOVERED_RECORDS));
 }
 
 /* Calls have receivers only if all objects have ids and no allocation found the buffers full. */

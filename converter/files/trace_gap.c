@@ -52,9 +52,11 @@ const char *trace_gap_early(const char *end)
     return NULL;
 }
 
-bool trace_ended_early(const char *end)
+const char *trace_gap_any_early(const char *end)
 {
-    return trace_gap_early(end) != NULL || (end != NULL && strcmp(end, TRACE_END_LIMIT) == 0);
+    return end != NULL && strcmp(end, TRACE_END_LIMIT) == 0
+               ? "the trace ends before its program did (limit=)"
+               : trace_gap_early(end);
 }
 
 bool trace_reaches_end(const struct step_reader *reader)

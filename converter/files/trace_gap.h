@@ -32,9 +32,8 @@ const char *trace_gap_dropped(const char *dropped, char *text);
 /* Describes a recorder that stopped early.  `end` is the value of the property of that name, or
  * NULL.  Reaching a size limit that the user set does not count. */
 const char *trace_gap_early(const char *end);
-/* Returns true if the recorder stopped before the program ended, for whatever reason (same `end`).
- */
-bool trace_ended_early(const char *end);
+/* The same, for whatever reason: also that limit.  NULL: it did not stop early. */
+const char *trace_gap_any_early(const char *end);
 /* Describes a lost end.  `missing_after_ns` is the value of the property of that name, or NULL. */
 const char *trace_gap_end(const char *missing_after_ns, char *text);
 /* Returns whether the trace was closed properly and its end is not lost. */

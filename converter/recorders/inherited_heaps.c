@@ -228,7 +228,8 @@ static enum step_status list_children(const struct recorded_trace *parent,
     enum step_status status = trace_open_allocs(parent->path, NULL, NULL, &source, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
-    status = inherited_walk(source, trace_ended_early(parent->end), &living, children, count);
+    status =
+        inherited_walk(source, trace_gap_any_early(parent->end) != NULL, &living, children, count);
     living_blocks_reset(&living);
     alloc_source_destroy(source);
     return status;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "converter/cli/error_report.h"
+#include "converter/files/trace_gap.h"
 #include "converter/formats/input.h"
 #include "converter/statistics/gate_rule.h"
 #include "converter/statistics/measured.h"
@@ -307,28 +308,32 @@ static void print_details(const struct gate_verdict *verdict, const struct measu
     }
 }
 
-static const char *why_not_judged(const struct gate_verdict *verdict, bool is_cut)
+#define NOT_JUDGED "not judged, "
+#define REASON_ROOM (sizeof NOT_JUDGED + TRACE_GAP_ROOM)
+
+static const char *why_not_judged(const struct gate_verdict *verdict,
+                                  const struct measures *measures)
 {
-    return is_cut                  ? "not judged, the trace ends before its program did (limit=)"
-           : verdict->matched == 0 ? "not judged, no name matches"
-           : verdict->is_none      ? "not judged, what is measured has no such value"
-                                   : "not judged, a pattern of the selection matches nothing";
+    return measures->ends_early != NULL ? measures->ends_early
+           : verdict->matched == 0      ? "no name matches"
+           : verdict->is_none           ? "what is measured has no such value"
+                                        : "a pattern of the selection matches nothing";
 }
 
 static void gate_report_print_verdict(const struct gate_verdict *verdict, const char *verb,
                                       const struct measures *measures)
 {
     const struct gate_rule *rule = verdict->rule;
-    const char *what = verdict->fails ? "the gate fails"
+    const char *what = verdict->fails     ? "the gate fails"
+                       : verdict->is_lost ? why_not_judged(verdict, measures)
                        : verdict->is_noise && is_estimate(verdict)
                            ? "it holds for the estimate, but not for its whole interval"
                        : verdict->is_noise     ? "within the variation between runs"
-                       : verdict->is_lost      ? why_not_judged(verdict, measures->is_cut)
                        : verdict->matched == 0 ? "no name matches"
                                                : NULL;
     if (what == NULL)
         return;
-    fprintf(stderr, "steptrace %s: %s: ", verb, what);
+    fprintf(stderr, "steptrace %s: %s%s: ", verb, verdict->is_lost ? NOT_JUDGED : "", what);
     print_shown_text(rule->text, stderr);
     if (rule->file != NULL) {
         fputs(" (", stderr);
@@ -369,7 +374,9 @@ static bool gate_report_note(const struct gate_verdict *judged, const struct mea
     verdict->name = strdup(rule->text);
     verdict->line = rule->line;
     verdict->file = rule->file != NULL ? strdup(rule->file) : NULL;
-    verdict->text = judged->is_lost ? strdup(why_not_judged(judged, measures->is_cut))
+    char reason[REASON_ROOM];
+    snprintf(reason, sizeof reason, NOT_JUDGED "%s", why_not_judged(judged, measures));
+    verdict->text = judged->is_lost ? strdup(reason)
                     : judged->fails ? details_text(judged, measures)
                                     : NULL;
     return verdict->name != NULL && (verdict->file != NULL || rule->file == NULL) &&
@@ -415,7 +422,7 @@ static bool is_lost(const struct gate_verdict *verdict, const struct measures *m
         measures->known[AXIS_CLASS].count > 0 || measures->known[AXIS_METHOD].count > 0;
     if (verdict->fails)
         return false;
-    if (measures->is_cut)
+    if (measures->ends_early != NULL)
         return true;
     if (verdict->is_noise || gate_rule_is_of_absence(rule))
         return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes names that differ from run to run equal. */
 #include "converter/statistics/lasting_names.h"
+#include "converter/files/trace_gap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -211,6 +212,12 @@ static bool note_thread(struct measures *measures, const struct trace_names *nam
     size_t length = lasting_thread_name(name, text, sizeof text);
     return note_name(measures, AXIS_THREAD, name) &&
            note_name(measures, AXIS_THREAD, (struct step_bytes){(const uint8_t *) text, length});
+}
+
+void measures_note_end(struct measures *measures, const char *end)
+{
+    const char *early = trace_gap_any_early(end);
+    measures->ends_early = early != NULL ? early : measures->ends_early;
 }
 
 bool measures_note_names(struct measures *measures, const struct trace_names *names,

@@ -31,6 +31,8 @@ static inline void measures_want_names(struct event_selection *selected)
 {
     selected->kinds |= TRACE_KIND_BIT(EVENT_CLASS_LOAD) | TRACE_KIND_BIT(EVENT_THREAD_BEGIN);
 }
+/* Notes the trace's property `end`, or NULL. */
+void measures_note_end(struct measures *measures, const char *end);
 /* Notes the names of a trace, which rules may name whether they have rows or not, and whether some
  * pattern of the selection matches none of them.  is_empty: no event was selected.  Call it before
  * the trace's run is added.  Returns false if memory runs out. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Adds up the results of a heap tracker and of the call statistics under stable names. */
 #include "converter/statistics/measure_trace.h"
-#include "converter/files/trace_gap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -305,7 +304,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
 {
     struct trace_measure *measure = folding->measure;
     struct measure_run *run = &folding->measures->runs[folding->run];
-    folding->measures->is_cut |= trace_ended_early(event_source_property(source, "end").unshown);
+    measures_note_end(folding->measures, event_source_property(source, "end").unshown);
     const char *program = event_source_property(source, "java-command").unshown;
     if (program == NULL && event_source_property(source, "java-vm-name").unshown == NULL)
         program = event_source_property(source, "command-line").unshown; /* of a native program */

@@ -58,8 +58,10 @@ struct measures {
     size_t run_capacity;
     /* Names of the traces (measures_note_names()): classes, threads and methods */
     struct name_index known[AXIS_COUNT];
-    bool is_unmatched;    /* some pattern of the selection matches nothing, in any run */
-    bool is_cut;          /* some trace ended at limit=, before its program did */
+    /* Why some trace ended before its program did (trace_gap_any_early()); NULL: none did. */
+    const char *ends_early;
+    bool is_unmatched; /* some pattern of the selection matches nothing, in any run */
+
     bool exact_names;     /* use names unchanged */
     bool with_lines;      /* frames are distinguished by line */
     bool has_estimates;   /* some runs are sampled */

@@ -46,21 +46,6 @@ struct table_print {
     int *widths;
 };
 
-/* Returns the text with unprintable characters escaped; NULL if out of memory. */
-static char *shown(struct step_bytes text)
-{
-    char *memory = NULL;
-    size_t length;
-    FILE *file = open_memstream(&memory, &length);
-    if (file == NULL)
-        return NULL;
-    print_shown(text, file);
-    if (fclose(file) == 0)
-        return memory;
-    free(memory);
-    return NULL;
-}
-
 /* Returns the width of a text in UTF-8 characters. */
 static int sql_print_width_of(const char *text)
 {
@@ -74,7 +59,7 @@ static bool read_cell(sqlite3_stmt *statement, int column, struct cell *cell)
 {
     int type = sqlite3_column_type(statement, column);
     cell->is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
-    cell->text = shown(sql_print_text_of(statement, column));
+    cell->text = shown_copy(sql_print_text_of(statement, column));
     return cell->text != NULL;
 }
 
@@ -92,7 +77,7 @@ static bool sql_print_add_row(struct table_print *print, sqlite3_stmt *statement
         struct cell *cell = &print->cells[print->row_count * columns + (size_t) i];
         *cell = (struct cell){0};
         if (is_head)
-            cell->text = shown(step_text(sqlite3_column_name(statement, i)));
+            cell->text = shown_copy(step_text(sqlite3_column_name(statement, i)));
         else
             read_cell(statement, i, cell);
         if (cell->text == NULL)

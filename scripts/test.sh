@@ -148,11 +148,11 @@ merge command check.words check scripts/check-words.py
 merge command check.release check scripts/check-release.sh
 if [[ " ${failed[*]} " != *" gcc "* ]]; then
     merge command check.tree check scripts/check-tree.py build-gcc
-    merge command check.readme check scripts/readme-examples.sh build-gcc
+    merge command --property COST=1000 check.readme check scripts/readme-examples.sh build-gcc
     merge command check.readme_tables check scripts/readme-tables.py build-gcc
-    merge command check.tidy check scripts/check-tidy.sh build-gcc "$jobs"
+    merge command --property COST=1000 check.tidy check scripts/check-tidy.sh build-gcc "$jobs"
 fi
-merge command --property TIMEOUT=1200 check.left_out check scripts/check-left-out.sh
+merge command --property TIMEOUT=1200 --property COST=1000 check.left_out check scripts/check-left-out.sh
 merge command check.manual check scripts/check-manual.sh
 # An empty machine has nothing that this one happens to have: the first test to begin, since it is the longest.
 merge command --property TIMEOUT=2400 --property SKIP_RETURN_CODE=77 --property COST=10000 \

@@ -35,8 +35,24 @@ struct code_place code_cache_find(const struct vm_structs *vm, uintptr_t pc);
 void frame_hash_prepare(void);
 /* Returns the hash of a method at a bytecode index plus one; 0: it is native. */
 struct frame_hash frame_hash_of(const struct vm_structs *vm, uintptr_t method, uint32_t index);
-/* Appends the hash of outer frames, at most FRAMES_INLINED_MOST of them. */
-void frame_hash_join(struct frame_hash *hash, const struct frame_hash *outer);
+
+/* Powers of the two factors, by exponent; see frame_hash_prepare(). */
+struct frame_hash_powers {
+    uint64_t low[FRAMES_INLINED_MOST + 1], high[FRAMES_INLINED_MOST + 1];
+};
+extern struct frame_hash_powers frame_hash_powers;
+
+/* Appends the hash of outer frames, at most FRAMES_INLINED_MOST of them. It is a polynomial hash:
+ * appending n frames multiplies by the n-th power of the factor. So the hash of a stack can be put
+ * together from parts of any length, and compiled code with inlined methods gives the same as the
+ * same methods interpreted, which is what lets both find one entry. Two independent factors give
+ * 128 bits. */
+static inline void frame_hash_join(struct frame_hash *hash, const struct frame_hash *outer)
+{
+    hash->low = hash->low * frame_hash_powers.low[outer->count] + outer->low;
+    hash->high = hash->high * frame_hash_powers.high[outer->count] + outer->high;
+    hash->count += outer->count;
+}
 
 /* Reads the frames of compiled code at a return address. Returns false if they are unknown. */
 bool code_scopes_read(const struct vm_structs *vm, uintptr_t nmethod, uintptr_t pc,

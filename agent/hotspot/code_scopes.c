@@ -43,28 +43,16 @@ struct frame_hash frame_hash_of(const struct vm_structs *vm, uintptr_t method, u
                                .count = 1};
 }
 
-static struct {
-    uint64_t low[FRAMES_INLINED_MOST + 1], high[FRAMES_INLINED_MOST + 1];
-} powers;
+struct frame_hash_powers frame_hash_powers;
 
 void frame_hash_prepare(void)
 {
-    powers.low[0] = powers.high[0] = 1;
+    struct frame_hash_powers *powers = &frame_hash_powers;
+    powers->low[0] = powers->high[0] = 1;
     for (size_t i = 1; i <= FRAMES_INLINED_MOST; i++) {
-        powers.low[i] = powers.low[i - 1] * FACTOR_LOW;
-        powers.high[i] = powers.high[i - 1] * FACTOR_HIGH;
+        powers->low[i] = powers->low[i - 1] * FACTOR_LOW;
+        powers->high[i] = powers->high[i - 1] * FACTOR_HIGH;
     }
-}
-
-/* A polynomial hash: appending n frames multiplies by the n-th power of the factor. So the hash of
- * a stack can be put together from parts of any length, and compiled code with inlined methods
- * gives the same as the same methods interpreted, which is what lets both find one entry. Two
- * independent factors give 128 bits. */
-void frame_hash_join(struct frame_hash *hash, const struct frame_hash *outer)
-{
-    hash->low = hash->low * powers.low[outer->count] + outer->low;
-    hash->high = hash->high * powers.high[outer->count] + outer->high;
-    hash->count += outer->count;
 }
 
 static struct code_scopes inner_scopes(const struct vm_structs *vm, uintptr_t nmethod)

@@ -19,6 +19,8 @@
 
 /* Sizes per thread; powers of two. */
 #define PLACES 2048u
+#define LAST 512u
+#define STACK_ALIGNMENT 16u
 #define METHODS 1024u
 #define STARTS 2048u
 #define STARTS_LOOKED_AT 8u
@@ -57,8 +59,9 @@ struct frame_walker {
     uint32_t kinds; /* of the last walk: bits of enum frame_kind */
     struct new_start new_starts[STARTS_LOOKED_AT];
     struct stack_start starts[STARTS];
-    uintptr_t methods[METHODS]; /* that were verified to be methods */
-    struct code_place places[PLACES];
+    uintptr_t methods[METHODS];       /* that were verified to be methods */
+    struct code_place places[PLACES]; /* by return address */
+    struct code_place last[LAST];     /* by stack pointer */
 };
 
 /* The frame being looked at. */
@@ -265,14 +268,32 @@ static bool leave_interpreted(struct frame_walker *walker, struct machine_frame 
     return sound;
 }
 
+/* Finds the code of a frame, whose `pc` is not 0.
+ *
+ * Most frames of a walk are those of the thread's last walk: the same code at the same place of the
+ * stack. So the place is looked for by the stack pointer first. That follows from the frame before,
+ * and the processor goes on with it while the return address is still being loaded and compared;
+ * by a hash of the return address each frame would wait for the one before. Whatever is found
+ * there counts only if its return address is the frame's and the code is that of then. */
+static const struct code_place *place_of(struct frame_walker *walker,
+                                         const struct machine_frame *frame)
+{
+    struct code_place *here = &walker->last[frame->sp / STACK_ALIGNMENT % LAST];
+    if (__builtin_expect(code_place_holds(here, frame->pc), 1))
+        return here;
+    struct code_place *place = &walker->places[(frame->pc ^ frame->pc >> 12) % PLACES];
+    if (__builtin_expect(!code_place_holds(place, frame->pc), 0))
+        *place = code_cache_find(walk.vm, frame->pc);
+    *here = *place;
+    return here;
+}
+
 static bool leave_compiled(struct frame_walker *walker, struct machine_frame *frame,
                            struct frame_hash *hash)
 {
     if (frame->pc == 0)
         return false;
-    struct code_place *place = &walker->places[(frame->pc ^ frame->pc >> 12) % PLACES];
-    if (__builtin_expect(!code_place_holds(place, frame->pc), 0))
-        *place = code_cache_find(walk.vm, frame->pc);
+    const struct code_place *place = place_of(walker, frame);
     uintptr_t end = frame->sp + place->frame_words * sizeof(uintptr_t);
     if (place->frame_words == 0 || !in_stack(walker, frame->sp, end))
         return false;

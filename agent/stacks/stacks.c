@@ -17,7 +17,8 @@
 
 /* An object's constructors, above which a probe in the last of them finds its allocation. */
 #define CONSTRUCTORS 6u
-#define MAKINGS 512u /* a power of two */
+#define MAKINGS 512u /* a power of two, as is MET */
+#define MET 1024u
 /* Where frames are to be proven: known stacks with a kind of frame that must be right before that
  * kind is trusted, and how many are then known for one that is compared. */
 #define PROOFS 400u
@@ -32,6 +33,12 @@ struct making_entry {
     enum making making;
 };
 
+/* A stack that the thread has met; number 0: free. */
+struct met_stack {
+    struct stack_key key;
+    uint32_t number;
+};
+
 struct thread_stacks {
     uint32_t capacity; /* frames */
     bool walker_tried;
@@ -40,6 +47,7 @@ struct thread_stacks {
                                   * threads */
     struct frame_walker *walker; /* NULL: this thread's frames cannot be walked */
     struct making_entry makings[MAKINGS];
+    struct met_stack met[MET];
     jvmtiFrameInfo frames[];
 };
 
@@ -392,6 +400,22 @@ static uint32_t ask_and_learn(struct session *session, struct os_thread *os, JNI
     return number;
 }
 
+/* Finds a stack's number, in a small table of the thread first: in the session's, a look-up mostly
+ * waits for memory. A key is of one session, and means the same stack in all of it. */
+static bool find_known(const struct session *session, struct thread_stacks *stacks,
+                       const struct stack_key *key, uint32_t *number)
+{
+    struct met_stack *met = &stacks->met[key->low % MET];
+    if (met->key.low == key->low && met->key.high == key->high && met->number != 0) {
+        *number = met->number;
+        return true;
+    }
+    if (!stack_known_find(stack_tree_known(session->stacks), key, number))
+        return false;
+    *met = (struct met_stack){.key = *key, .number = *number};
+    return true;
+}
+
 uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIEnv *jni,
                              jobject made, uint64_t class)
 {
@@ -405,7 +429,7 @@ uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIE
     uint32_t number;
     if (!find_key(session, os, jni, made != NULL, class, &key))
         return ask_and_learn(session, os, jni, made, class, NULL);
-    if (!stack_known_find(stack_tree_known(session->stacks), &key, &number))
+    if (!find_known(session, stacks, &key, &number))
         return ask_and_learn(session, os, jni, made, class, &key);
     if (__builtin_expect(session->options.walk == WALK_CHECK, 0))
         return stacks_compare(session, stacks, jni, made, class, number);

@@ -66,21 +66,17 @@ struct code_place code_cache_find(const struct vm_structs *of, uintptr_t pc)
                                .frames = {.low = pc, .high = pc, .count = 1}};
 }
 
+struct frame_hash_powers frame_hash_powers;
+
 void frame_hash_prepare(void)
 {
+    frame_hash_powers = (struct frame_hash_powers){.low = {1, 31}, .high = {1, 37}};
 }
 
 struct frame_hash frame_hash_of(const struct vm_structs *of, uintptr_t method, uint32_t index)
 {
     (void) of, (void) method, (void) index;
     return (struct frame_hash){0};
-}
-
-void frame_hash_join(struct frame_hash *hash, const struct frame_hash *outer)
-{
-    hash->low = hash->low * 31 + outer->low;
-    hash->high = hash->high * 37 + outer->high;
-    hash->count += outer->count;
 }
 
 static jvmtiError JNICALL current_thread(jvmtiEnv *jvmti, jthread *thread)

@@ -21,9 +21,6 @@
 
 /* Virtual threads and their events. */
 #define JAVA_VIRTUAL_THREADS 21
-/* Following references marks no headers, which would be restored by a walk of the whole heap: on
- * 25, not on 17; 18 to 20 are untested. */
-#define JAVA_FOLLOWS_WITHOUT_MARKS 21
 /* What fills gaps in the heap has classes of its own; before, it is int[] or java.lang.Object. */
 #define JAVA_NAMES_FILLERS 20
 /* The first version in which tagging an object draws an identity hash, tags are looked up by that

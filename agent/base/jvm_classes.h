@@ -79,6 +79,11 @@ bool class_each_field(jclass class, class_field_visitor *visit, void *context);
 void heap_each_object(jint filter, jclass class, jvmtiHeapIterationCallback callback,
                       void *context);
 
+/* Calls `act` while the program stands still. Before that the JVM reports the tagged objects that
+ * it has found dead. Returns false if it did not call. Java threads only; nothing is collected, and
+ * the heap is not walked. */
+bool heap_stand_still(void (*act)(void *context), void *context);
+
 /* Lets the JVM collect, and sets how long that took. Returns false if it refuses. */
 bool heap_collect(uint64_t *took_ns);
 

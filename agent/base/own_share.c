@@ -72,6 +72,34 @@ uint64_t own_share_ns(void)
     return sum;
 }
 
+/* ---- collections; only pauses write ---- */
+
+static _Atomic uint64_t collected_ns; /* in those that are over */
+static _Atomic uint64_t open_from_ns; /* of the one that is not over; 0: there is none */
+static unsigned open_pauses;
+
+void own_share_collection_begins(void)
+{
+    if (open_pauses++ == 0)
+        atomic_store(&open_from_ns, clock_monotonic_ns());
+}
+
+/* The beginning of the first pause may not have been announced. */
+void own_share_collection_ends(void)
+{
+    if (open_pauses == 0 || --open_pauses != 0)
+        return;
+    uint64_t from_ns = atomic_exchange(&open_from_ns, 0);
+    atomic_fetch_add(&collected_ns, clock_monotonic_ns() - from_ns);
+}
+
+/* Between the two stores of an end, this is too small for a moment; a later look is not. */
+uint64_t own_share_collected_ns(void)
+{
+    uint64_t from_ns = atomic_load(&open_from_ns), now_ns = clock_monotonic_ns();
+    return atomic_load(&collected_ns) + (from_ns != 0 && now_ns > from_ns ? now_ns - from_ns : 0);
+}
+
 /* ---- stops: nanoseconds and, in the low bits, their cause ---- */
 
 #define STOP_BITS 3u
@@ -86,9 +114,17 @@ void own_share_stopped(enum own_stop stop, uint64_t ns)
         ;
 }
 
-void own_share_stopped_since(enum own_stop stop, uint64_t from_ns)
+struct own_call own_share_calls(void)
 {
-    own_share_stopped(stop, clock_monotonic_ns() - from_ns);
+    return (struct own_call){.collected_ns = own_share_collected_ns(),
+                             .from_ns = clock_monotonic_ns()};
+}
+
+void own_share_called(enum own_stop stop, const struct own_call *call)
+{
+    uint64_t took_ns = clock_monotonic_ns() - call->from_ns;
+    uint64_t waited_ns = own_share_collected_ns() - call->collected_ns;
+    own_share_stopped(stop, took_ns > waited_ns ? took_ns - waited_ns : 0);
 }
 
 uint64_t own_share_take_stop(enum own_stop *stop)

@@ -32,9 +32,23 @@ uint64_t own_share_ns(void);
 
 /* Notes for how long the agent has stopped the program. */
 void own_share_stopped(enum own_stop stop, uint64_t ns);
-/* The same for a call that began at `from_ns` of clock_monotonic_ns(). It may have waited for the
- * program to stand still first: this is the most that the program can have been stopped. */
-void own_share_stopped_since(enum own_stop stop, uint64_t from_ns);
+
+/* A call of the JVM that stops the program for a part of its time. */
+struct own_call {
+    uint64_t from_ns, collected_ns;
+};
+struct own_call own_share_calls(void);
+/* Notes the call's time, without that of collections meanwhile, for which it waited. It may have
+ * waited for the program to stand still, too: this is the most that the agent can have stopped it.
+ */
+void own_share_called(enum own_stop stop, const struct own_call *call);
+
+/* In a pause, where a collection begins, and where it ends. Pauses may be nested. */
+void own_share_collection_begins(void);
+void own_share_collection_ends(void);
+/* Returns how long the program has stood still for collections that were announced. */
+uint64_t own_share_collected_ns(void);
+
 /* Returns the longest one since the last call, and sets *stop. */
 uint64_t own_share_take_stop(enum own_stop *stop);
 const char *own_stop_text(enum own_stop stop);

@@ -71,16 +71,19 @@ static uint64_t stood_still_ns(void)
 }
 
 /* Most of the call's time is that of the classes' new code, while the program runs: the JVM's
- * counter has the stop alone, and those of others meanwhile. */
+ * counter has the stops alone, with those of collections meanwhile. */
 static jvmtiError retransform_timed(const jclass *classes, jint count)
 {
-    uint64_t before_ns = stood_still_ns(), from_ns = clock_monotonic_ns();
+    struct own_call call = own_share_calls();
+    uint64_t before_ns = stood_still_ns();
     jvmtiError code = (*tracer.jvmti)->RetransformClasses(tracer.jvmti, count, classes);
     uint64_t stopped_ns = stood_still_ns() - before_ns;
+    uint64_t collected_ns = own_share_collected_ns() - call.collected_ns;
     if (stopped_ns != 0)
-        own_share_stopped(OWN_STOP_CLASSES, stopped_ns);
+        own_share_stopped(OWN_STOP_CLASSES,
+                          stopped_ns > collected_ns ? stopped_ns - collected_ns : 0);
     else
-        own_share_stopped_since(OWN_STOP_CLASSES, from_ns);
+        own_share_called(OWN_STOP_CLASSES, &call);
     return code;
 }
 

@@ -29,10 +29,6 @@
 
 #define SKIPPED_MOST 999u /* one collection in a thousand is walked at least */
 
-/* Of a heap in use: JDK 17 took some 2 ns a byte in objects of 48 bytes, of which one processor was
- * ours in part only. */
-#define HEAP_BYTE_NS 2u
-
 enum walk_state { WALK_IS_ON, WALK_IS_OFF };
 
 static struct {
@@ -360,47 +356,21 @@ void eden_walk_collection_ended(void)
 
 /* ---- pauses of our own ---- */
 
-struct still {
-    void (*act)(void);
-    bool has_acted;
-};
-
-static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
-                                 jlong class_tag, jlong referrer_class_tag, jlong size, jlong *tag,
-                                 jlong *referrer_tag, jint length, void *user)
+/* Acts while the program stands still. Nothing is collected. */
+static bool while_still(JNIEnv *jni, void (*act)(void *unused))
 {
-    struct still *still = user;
-    (void) kind, (void) info, (void) class_tag, (void) referrer_class_tag, (void) size;
-    (void) tag, (void) referrer_tag, (void) length;
-    if (!still->has_acted)
-        still->act();
-    still->has_acted = true;
-    return JVMTI_VISIT_ABORT;
-}
-
-/* Acts while the program stands still. JVMTI follows references only then; the first one, of a
- * class, is where this ends. Nothing is collected. */
-static bool while_still(JNIEnv *jni, void (*act)(void))
-{
-    static const jvmtiHeapCallbacks callbacks = {.heap_reference_callback = on_reference};
-    struct still still = {.act = act};
     uint64_t bytes;
-    jclass object = class_find(jni, "java/lang/Object");
     jthread thread = jvm_thread();
-    if (object == NULL || thread == NULL ||
-        !thread_counters_read(jni, thread, &state.own_number, &bytes))
-        return false;
-    state.own_jni = jni;
-    jvmtiError error =
-        (*tracer.jvmti)->FollowReferences(tracer.jvmti, 0, NULL, object, &callbacks, &still);
+    bool known = thread != NULL && thread_counters_read(jni, thread, &state.own_number, &bytes);
     (*jni)->DeleteLocalRef(jni, thread);
-    (*jni)->DeleteLocalRef(jni, object);
-    return error == JVMTI_ERROR_NONE && still.has_acted;
+    state.own_jni = jni;
+    return known && heap_stand_still(act, NULL);
 }
 
 /* What there is now is known. */
-static void take_all_as_known(void)
+static void take_all_as_known(void *unused)
 {
+    (void) unused;
     struct eden_sums sums = {0};
     const struct eden_piece *pieces;
     size_t count;
@@ -433,8 +403,9 @@ bool eden_walk_begin(struct session *session, JNIEnv *jni)
     return while_still(jni, take_all_as_known) && atomic_load(&state.on) == WALK_IS_ON;
 }
 
-static void look_last(void)
+static void look_last(void *unused)
 {
+    (void) unused;
     if (atomic_load(&state.on) == WALK_IS_OFF)
         return;
     event_frees_enter();
@@ -444,37 +415,10 @@ static void look_last(void)
     atomic_store(&state.on, WALK_IS_OFF);
 }
 
-/* Older JVMs go over all of the heap when they have followed references, as long as the program
- * stands still. */
-static bool end_may_be_walked(const struct session *session, JNIEnv *jni)
-{
-    uint64_t longest_ns =
-        tracer.java_major >= JAVA_FOLLOWS_WITHOUT_MARKS ? 0 : heap_used_bytes(jni) * HEAP_BYTE_NS;
-    if (longest_ns <= session->options.finish_ns)
-        return true;
-    log_message("%s: eden is not walked at the end: it could take %.1f s; finish= sets the limit",
-                session->options.file, (double) longest_ns / 1e9);
-    return false;
-}
-
-/* What was allocated since the last collection is in no record, and this one says so. */
-static void put_end_left_out(void)
-{
-    struct eden_sums sums = {.threads = {.bytes = state.counted_bytes}};
-    event_frees_enter();
-    if (atomic_exchange(&state.on, WALK_IS_OFF) == WALK_IS_ON)
-        put_walk(STEP_LIVE_EDEN_LEFT_OUT, &sums, clock_monotonic_ns());
-    event_frees_leave();
-}
-
 void eden_walk_end(struct session *session, JNIEnv *jni)
 {
-    if (atomic_load(&tracer.session) == session) {
-        if (end_may_be_walked(session, jni))
-            while_still(jni, look_last);
-        else
-            put_end_left_out();
-    }
+    if (atomic_load(&tracer.session) == session)
+        while_still(jni, look_last);
     atomic_store(&state.on, WALK_IS_OFF);
 }
 
@@ -498,8 +442,9 @@ static void find_known(void *user, struct eden_row *row)
     }
 }
 
-static void walk_for_proof(void)
+static void walk_for_proof(void *unused)
 {
+    (void) unused;
     struct eden_sums sums = {0};
     found.is_good = eden_collections() == state.collections &&
                     eden_threads_read(&sums.threads, false) && walk_is_good(&sums);

@@ -59,6 +59,7 @@ static void JNICALL on_collection_start(jvmtiEnv *jvmti)
 {
     (void) jvmti;
     uint64_t from_ns = clock_monotonic_ns();
+    own_share_collection_begins();
     collection_begins();
     const struct engine *engine = atomic_load(&prepared_engine);
     if (engine->collection_begins != NULL)
@@ -75,6 +76,7 @@ static void JNICALL on_collection_end(jvmtiEnv *jvmti)
         engine->collection_ended();
     own_share_stopped(OWN_STOP_COLLECTION, begin_ns + clock_monotonic_ns() - from_ns);
     begin_ns = 0;
+    own_share_collection_ends();
 }
 
 void event_class_load(jclass class)

@@ -29,28 +29,9 @@ void tagged_deaths_report(void)
         engine_notify(true, JVMTI_EVENT_OBJECT_FREE);
 }
 
-static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
-                                 jlong class_tag, jlong referrer_class_tag, jlong size_bytes,
-                                 jlong *tag, jlong *referrer_tag, jint length, void *data)
+static void tagged_deaths_reported(void *unused)
 {
-    (void) kind, (void) info, (void) class_tag, (void) referrer_class_tag, (void) size_bytes;
-    (void) tag, (void) referrer_tag, (void) length, (void) data;
-    return 0;
-}
-
-/* Before a heap walk, the JVM processes the tags of dead objects and reports them. This walk has a
- * single step. */
-static void walk_one_step(void)
-{
-    jvmtiHeapCallbacks callbacks;
-    JNIEnv *jni = jvm_jni();
-    jthread thread = jni != NULL ? jvm_thread() : NULL;
-    memset(&callbacks, 0, sizeof callbacks);
-    callbacks.heap_reference_callback = on_reference;
-    if (thread == NULL)
-        return;
-    (*tracer.jvmti)->FollowReferences(tracer.jvmti, 0, NULL, thread, &callbacks, NULL);
-    (*jni)->DeleteLocalRef(jni, thread);
+    (void) unused;
 }
 
 /* Reads a small file of that task into `text`; "" if there is none. */
@@ -98,15 +79,16 @@ static void await_reporter(void *data)
     }
 }
 
-/* JVMTI has no function that waits for outstanding reports. The walk makes the JVM process its tag
- * map at a safepoint and queue what is dead; the thread that posts the events then works through
- * the queue and sleeps when it is empty. Its sleep is read from /proc, several times in a row, as
- * it also sleeps for moments while it works. The looks are limited: a JVM without such a thread, or
- * with a busy one, loses the last deaths, not the trace's end. */
+/* JVMTI has no function that waits for outstanding reports. Before a walk of the heap the JVM
+ * processes its tag map at a safepoint, and reports or queues what is dead; the thread that posts
+ * the events then works through the queue and sleeps when it is empty. Its sleep is read from
+ * /proc, several times in a row, as it also sleeps for moments while it works. The looks are
+ * limited: a JVM without such a thread, or with a busy one, loses the last deaths, not the trace's
+ * end. */
 void tagged_deaths_flush(void)
 {
     if (!atomic_load(&reported))
         return;
-    walk_one_step();
+    heap_stand_still(tagged_deaths_reported, NULL);
     apart_run(await_reporter, NULL);
 }

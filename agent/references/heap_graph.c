@@ -300,10 +300,10 @@ static void heap_walk_follow(struct walk *walk)
     memset(&callbacks, 0, sizeof callbacks);
     callbacks.heap_reference_callback = on_reference;
     live_stand_still(walk->stream, true);
-    uint64_t from_ns = clock_monotonic_ns();
+    struct own_call call = own_share_calls();
     jvmtiError code =
         (*tracer.jvmti)->FollowReferences(tracer.jvmti, 0, NULL, NULL, &callbacks, walk);
-    own_share_stopped_since(OWN_STOP_HEAP, from_ns);
+    own_share_called(OWN_STOP_HEAP, &call);
     live_stand_still(walk->stream, false);
     if (code != JVMTI_ERROR_NONE)
         log_message("a snapshot is not complete: JVMTI error %d", (int) code);

@@ -4,6 +4,7 @@ does nothing until a command comes."""
 import json
 import os
 import pathlib
+import re
 import subprocess
 import threading
 import time
@@ -22,9 +23,9 @@ def require(condition, text):
 class Trickle:
     """A running program that can be told to end, with its agent's messages."""
 
-    def __init__(self, session, name, options, vm="", under=()):
+    def __init__(self, session, name, options, vm="-Xmx64m", under=(), words=()):
         self.session, self.name = session, name
-        command = [*under, *session.java("Trickle", f"-Xmx64m {vm}", options)]
+        command = [*under, *session.java("Trickle", vm, options, words)]
         with open(session.path(f"{name}.stderr"), "wb") as errors:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
                                             cwd=session.directory)
@@ -101,6 +102,32 @@ def guards(session):
     session.step("stats", "pause.step", codes=(3,))
 
 
+LIVE = 3_000_000
+STOP_MS = 10
+
+
+def short_ends(session):
+    """The end of a sampled file stops the program for moments, whatever lives: one that goes over three million objects
+    takes several times as long. Each stop is counted, and no death is missing."""
+    program = Trickle(session, "ends", "file=ends.step,engine=sampled,sample=2k,rotate=1s,max-pause=5s",
+                      "-Xmx256m -Xlog:safepoint:file=safepoints.log", words=(str(LIVE),))
+    try:
+        for number in 1, 2, 3:
+            program.await_file(f"ends.{number:06}.step")
+        program.end()
+    finally:
+        program.process.kill()
+    files = sorted(path.name for path in pathlib.Path(session.directory).glob("ends.*.step"))
+    log = pathlib.Path(session.path("safepoints.log")).read_text()
+    stops = [int(found) / 1e6 for found in re.findall(r'"HeapWalkOperation".* At safepoint: +(\d+) ns', log)]
+    require(len(stops) >= len(files) >= 3 and min(stops) < STOP_MS, f"{len(files)} files, stops of {stops} ms")
+    counted = [int(program.properties(name)["guard-pause-ns"]) for name in files]
+    require(max(counted) > 0, f"no stop is counted: {counted}")
+    rows = json.loads(session.step("stats", "--json", "--top=0", "ends.step"))["classes"]
+    drops = next(row for row in rows if row["name"].endswith("$Drop"))
+    require(drops["freed_samples"] == drops["samples"] > 100, f"{drops}")
+
+
 def dormant(session):
     """Nothing is there until attach wakes it; the limits of load time hold, whatever the command says."""
     session.java("Trickle")
@@ -144,7 +171,7 @@ def wake(session):
     path = directory / "command"
     put(path, "file=old.step\n")
     program = Trickle(session, "wake", f"dormant,file=run.step,wake={path}",
-                      "-XX:+DisableAttachMechanism -XX:-EnableDynamicAgentLoading", (session.as_service,))
+                      "-Xmx64m -XX:+DisableAttachMechanism -XX:-EnableDynamicAgentLoading", (session.as_service,))
     try:
         time.sleep(1.5)  # the one of before the start stays
         require(path.exists() and not os.path.exists(session.path("old.step")), "an old command was taken")
@@ -244,4 +271,4 @@ def guarded_window(session):
     require(b"Trickle" not in told and b"facts" not in told, "names of the program")
 
 
-TABLE = {function.__name__: function for function in (guards, dormant, wake, redact, guarded_window)}
+TABLE = {function.__name__: function for function in (guards, short_ends, dormant, wake, redact, guarded_window)}

@@ -432,20 +432,46 @@ enum step_status output_file_print_own(const char *path, const struct step_bytes
     return status == STEP_STATUS_OK ? output_file_fill(&file, frame, print, user, error) : status;
 }
 
+/* Returns whether another user may have made the file, or the link to it, for the caller to fill:
+ * others may write in its directory. */
+static bool is_append_planted(const struct output_place *place, const struct stat *about)
+{
+    struct stat shared;
+    if (fstat(place->directory, &shared) != 0)
+        return true;
+    bool is_own = about->st_uid == geteuid() && about->st_nlink == 1;
+    return (shared.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !is_own && about->st_uid != shared.st_uid;
+}
+
+static enum step_status output_file_append_in(struct output_file *file, const void *data,
+                                              size_t length, struct step_error *error)
+{
+    struct stat about;
+    file->descriptor = openat(
+        file->place.directory, file->place.name,
+        O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    if (file->descriptor < 0 || fstat(file->descriptor, &about) != 0)
+        return output_file_io_error(file, error, "cannot append");
+    if (!S_ISREG(about.st_mode))
+        return step_error_set(error, STEP_STATUS_IO, file->path, STEP_NO_OFFSET, "no regular file");
+    if (is_append_planted(&file->place, &about))
+        return step_error_set(error, STEP_STATUS_IO, file->path, STEP_NO_OFFSET,
+                              "cannot append: it may be another user's file, in a directory where "
+                              "others may make files");
+    return output_write_all(file->descriptor, data, length)
+               ? STEP_STATUS_OK
+               : output_file_io_error(file, error, "cannot append");
+}
+
 enum step_status output_file_append(const char *path, const void *data, size_t length,
                                     struct step_error *error)
 {
     struct output_file file = closed_file(path);
-    struct stat about;
-    file.descriptor = open(
-        path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
-    if (file.descriptor < 0 || fstat(file.descriptor, &about) != 0)
-        return output_file_io_error(&file, error, "cannot append");
-    enum step_status status = STEP_STATUS_OK;
-    if (!S_ISREG(about.st_mode))
-        status = step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "no regular file");
-    else if (!output_write_all(file.descriptor, data, length))
-        status = output_file_io_error(&file, error, "cannot append");
+    enum step_status status = output_place_find(&file.place, path, OUTPUT_PLACE_REPLACED, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = output_file_append_in(&file, data, length, error);
     close_quietly(file.descriptor);
+    output_place_reset(&file.place);
     return status;
 }

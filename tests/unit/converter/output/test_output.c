@@ -201,6 +201,32 @@ static void test_links(void)
     CU_ASSERT_EQUAL(chown("d", 0, 0), 0);
 }
 
+static enum step_status append_to(const char *path)
+{
+    struct step_error error;
+    return output_file_append(path, "+", 1, &error);
+}
+
+static void test_append(void)
+{
+    start();
+    CU_ASSERT_EQUAL(append_to("d/new"), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(append_to("d/new"), STEP_STATUS_OK);
+    CU_ASSERT(has_text("d/new", "++"));
+    CU_ASSERT_EQUAL(symlink("../victim/trace", "d/link"), 0);
+    CU_ASSERT_EQUAL(append_to("d/link"), STEP_STATUS_IO);
+    CU_ASSERT_EQUAL(chmod("d", 0777), 0);
+    CU_ASSERT_EQUAL(append_to("d/new"), STEP_STATUS_OK);
+    write_text("d/planted", "old");
+    if (geteuid() != 0 || chown("d/planted", OTHER_USER, OTHER_USER) != 0)
+        return;
+    CU_ASSERT_EQUAL(append_to("d/planted"), STEP_STATUS_IO);
+    CU_ASSERT(has_text("d/planted", "old"));
+    CU_ASSERT_EQUAL(chmod("d", 0755), 0);
+    CU_ASSERT_EQUAL(append_to("d/planted"), STEP_STATUS_OK);
+    check_victim();
+}
+
 static void test_own_names(void)
 {
     struct output_file file;
@@ -429,6 +455,7 @@ void add_suite(void)
     CU_add_test(suite, "its name is taken", test_name_taken);
     CU_add_test(suite, "its directory is moved", test_directory_moved);
     CU_add_test(suite, "links that are there", test_links);
+    CU_add_test(suite, "appending", test_append);
     CU_add_test(suite, "names that the user did not give", test_own_names);
     CU_add_test(suite, "below a directory", test_below);
     CU_add_test(suite, "a directory", test_directory);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A native thread that detaches from the JVM and attaches anew, as the main thread does when main()
- * returns: its frames are walked from the JVM's structure that it has now.  The JVM is a model: one
- * compiled frame, whose caller is native. */
+ * returns: its frames are walked from the JVM's structure that it has now. And walks that follow
+ * another at the same places of the stack. The JVM is a model: compiled frames, of which the
+ * outermost one's caller is native. */
 #include <CUnit/Basic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #define PAGE_BYTES 4096u
 #define CALL_STUB_RETURN ((uintptr_t) 0x7000)
 #define FRAME_WORDS 4u
+#define DEPTH 12u
 
 struct tracer tracer;
 
@@ -53,17 +55,20 @@ bool code_cache_prepare(const struct vm_structs *of)
     return true;
 }
 
+/* All code is one block, which can be thrown away and used again. */
+static uint32_t code_id = 5, code_searches;
+static uint8_t code_used = 1;
+
 struct code_place code_cache_find(const struct vm_structs *of, uintptr_t pc)
 {
-    static const uint8_t used = 1;
-    static const uint32_t id = 5;
     (void) of;
+    code_searches++;
     return (struct code_place){.pc = pc,
-                               .check = (uintptr_t) &id,
-                               .used = (uintptr_t) &used,
-                               .id = id,
+                               .check = (uintptr_t) &code_id,
+                               .used = (uintptr_t) &code_used,
+                               .id = code_id,
                                .frame_words = FRAME_WORDS,
-                               .frames = {.low = pc, .high = pc, .count = 1}};
+                               .frames = {.low = pc + code_id, .high = pc, .count = 1}};
 }
 
 struct frame_hash_powers frame_hash_powers;
@@ -181,8 +186,78 @@ static void test_attached_anew(void)
     frame_walker_destroy(walker);
 }
 
+/* DEPTH frames from `words` on, with these return addresses, and the call stub. */
+static uint64_t walk_deep(struct frame_walker *walker, JNIEnv *jni, uintptr_t *words,
+                          const uintptr_t pcs[DEPTH])
+{
+    struct stack_key key = {0};
+    uintptr_t *end = words + DEPTH * FRAME_WORDS;
+    memset(words, 0, (DEPTH * FRAME_WORDS + 16) * sizeof words[0]);
+    for (size_t i = 1; i < DEPTH; i++)
+        words[i * FRAME_WORDS - 1] = pcs[i];
+    end[-1] = CALL_STUB_RETURN;
+    end[-2] = (uintptr_t) end;
+    end[1] = (uintptr_t) &end[8];
+    attached->sp = (uintptr_t) words;
+    attached->pc = pcs[0];
+    attached->fp = 0;
+    CU_ASSERT_TRUE(frame_walk(walker, jni, &(struct frame_limit){.wanted = DEPTH + 2}, &key));
+    return key.low;
+}
+
+/* What a walker says that has met nothing before. */
+static uint64_t walk_afresh(JNIEnv *jni, uintptr_t *words, const uintptr_t pcs[DEPTH])
+{
+    struct frame_walker *walker = frame_walker_create();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(walker);
+    uint64_t key = walk_deep(walker, jni, words, pcs);
+    frame_walker_destroy(walker);
+    return key;
+}
+
+/* After a walk, one at the same place, with one word changed at each depth, and one further in. */
+static void test_walks_follow(void)
+{
+    const char *reason = NULL;
+    uintptr_t words[(DEPTH + 1) * FRAME_WORDS + 16], pcs[DEPTH];
+    tracer.jvmti = &jvmti;
+    tracer.java_major = 17;
+    JNIEnv *jni = attach();
+    struct frame_walker *walker = frame_walk_prepare(jni, &reason) ? frame_walker_create() : NULL;
+    if (walker == NULL) {
+        printf("skipped: %s\n", reason);
+        return;
+    }
+    for (size_t i = 0; i < DEPTH; i++)
+        pcs[i] = i % 3 == 2 ? pcs[i - 1] : 0x1000 + 16 * i; /* some frames are of one recursion */
+    uint64_t first = walk_deep(walker, jni, words, pcs);
+    for (size_t i = 0; i < DEPTH; i++) {
+        pcs[i] ^= 0x100000;
+        uint64_t other = walk_deep(walker, jni, words, pcs);
+        CU_ASSERT_NOT_EQUAL(other, first);
+        CU_ASSERT_EQUAL(other, walk_afresh(jni, words, pcs));
+        pcs[i] ^= 0x100000;
+        CU_ASSERT_EQUAL(walk_deep(walker, jni, words, pcs), first);
+        CU_ASSERT_EQUAL(walk_deep(walker, jni, words + FRAME_WORDS, pcs), first);
+    }
+    uint32_t searches = code_searches;
+    CU_ASSERT_EQUAL(walk_deep(walker, jni, words, pcs), first);
+    CU_ASSERT_EQUAL(code_searches, searches);
+    code_id++; /* other code at the same addresses */
+    uint64_t reused = walk_deep(walker, jni, words, pcs);
+    CU_ASSERT_NOT_EQUAL(reused, first);
+    CU_ASSERT_EQUAL(reused, walk_afresh(jni, words, pcs));
+    searches = code_searches;
+    code_used = 0; /* nothing that is remembered counts */
+    CU_ASSERT_EQUAL(walk_deep(walker, jni, words, pcs), reused);
+    CU_ASSERT_EQUAL(code_searches, searches + DEPTH);
+    code_used = 1;
+    frame_walker_destroy(walker);
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("frame walk", NULL, NULL);
     CU_add_test(suite, "a thread that attaches anew", test_attached_anew);
+    CU_add_test(suite, "walks that follow another", test_walks_follow);
 }

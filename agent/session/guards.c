@@ -177,13 +177,18 @@ static bool guards_end_window(struct session *session, uint64_t now_ns)
     return goes_on;
 }
 
+void guards_forget_stops(void)
+{
+    enum own_stop stop;
+    own_share_take_stop(&stop);
+}
+
 /* Stops before the program's first instruction are none of the program. */
 void guards_begin(struct session *session)
 {
     struct session_guards *guards = &session->drain.guards;
-    enum own_stop stop;
     if (!session->late)
-        own_share_take_stop(&stop);
+        guards_forget_stops();
     if (session->options.file_number > 1) {
         guards->due_ns = last.guards.due_ns;
         guards->from_ns = last.guards.from_ns;

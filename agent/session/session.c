@@ -153,6 +153,8 @@ struct session *session_prepare(const struct options *options)
     engine_choice_apply(session);
     session->number = atomic_fetch_add(&tracer.session_count, 1) + 1;
     bool follows = options->file_number > 1 && tracer.last != NULL;
+    if (!follows)
+        guards_forget_stops(); /* the last trace's end may have changed classes */
     session->ring_number = follows ? tracer.last->ring_number : session->number;
     session->first_object = follows ? tracer.last->next_object : 1;
     session->late = tracer.attached || session->number > 1 || session->options.start_at.count != 0;

@@ -71,6 +71,8 @@ void memory_account_put(const struct session *session, struct drain *drain);
 
 /* When the session has begun. */
 void guards_begin(struct session *session);
+/* Call before a trace that follows no other changes anything: stops that were, are not its own. */
+void guards_forget_stops(void);
 /* The drain thread, in each of its passes, after memory_account_keep(). Returns false if the trace
  * must end, with a message, and sets its end. */
 bool guards_keep(struct session *session);

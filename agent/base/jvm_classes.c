@@ -261,8 +261,8 @@ bool heap_collect(uint64_t *took_ns)
 {
     uint64_t from_ns = clock_monotonic_ns();
     bool done = (*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti) == JVMTI_ERROR_NONE;
-    own_share_stopped(OWN_STOP_FORCED, clock_monotonic_ns() - from_ns);
     *took_ns = clock_monotonic_ns() - from_ns;
+    own_share_stopped(OWN_STOP_FORCED, *took_ns);
     return done;
 }
 

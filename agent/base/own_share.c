@@ -120,11 +120,15 @@ struct own_call own_share_calls(void)
                              .from_ns = clock_monotonic_ns()};
 }
 
+void own_share_called_for(enum own_stop stop, const struct own_call *call, uint64_t ns)
+{
+    uint64_t waited_ns = own_share_collected_ns() - call->collected_ns;
+    own_share_stopped(stop, ns > waited_ns ? ns - waited_ns : 0);
+}
+
 void own_share_called(enum own_stop stop, const struct own_call *call)
 {
-    uint64_t took_ns = clock_monotonic_ns() - call->from_ns;
-    uint64_t waited_ns = own_share_collected_ns() - call->collected_ns;
-    own_share_stopped(stop, took_ns > waited_ns ? took_ns - waited_ns : 0);
+    own_share_called_for(stop, call, clock_monotonic_ns() - call->from_ns);
 }
 
 uint64_t own_share_take_stop(enum own_stop *stop)

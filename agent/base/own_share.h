@@ -42,6 +42,8 @@ struct own_call own_share_calls(void);
  * waited for the program to stand still, too: this is the most that the agent can have stopped it.
  */
 void own_share_called(enum own_stop stop, const struct own_call *call);
+/* The same, where it is known for how long the program stood still in the call. */
+void own_share_called_for(enum own_stop stop, const struct own_call *call, uint64_t ns);
 
 /* In a pause, where a collection begins, and where it ends. Pauses may be nested. */
 void own_share_collection_begins(void);

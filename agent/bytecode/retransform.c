@@ -78,10 +78,8 @@ static jvmtiError retransform_timed(const jclass *classes, jint count)
     uint64_t before_ns = stood_still_ns();
     jvmtiError code = (*tracer.jvmti)->RetransformClasses(tracer.jvmti, count, classes);
     uint64_t stopped_ns = stood_still_ns() - before_ns;
-    uint64_t collected_ns = own_share_collected_ns() - call.collected_ns;
     if (stopped_ns != 0)
-        own_share_stopped(OWN_STOP_CLASSES,
-                          stopped_ns > collected_ns ? stopped_ns - collected_ns : 0);
+        own_share_called_for(OWN_STOP_CLASSES, &call, stopped_ns);
     else
         own_share_called(OWN_STOP_CLASSES, &call);
     return code;

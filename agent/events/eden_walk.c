@@ -13,7 +13,6 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
-#include "agent/base/java_versions.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/events/eden_rows.h"
@@ -25,7 +24,6 @@
 #include "agent/hotspot/slots.h"
 #include "agent/hotspot/thread_counters.h"
 #include "agent/records/global_stream.h"
-#include "capture/log.h"
 
 #define SKIPPED_MOST 999u /* one collection in a thousand is walked at least */
 

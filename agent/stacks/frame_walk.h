@@ -8,6 +8,7 @@
 
 #include "agent/hotspot/code_cache.h"
 #include "agent/stacks/stack_known.h"
+#include "format/core/hash.h"
 
 /* State of a thread. */
 struct frame_walker;
@@ -40,6 +41,13 @@ struct frame_limit {
     uint32_t making; /* at most so many following frames may be skipped as well */
     uint64_t salt;   /* selects, together with the frames, how many of them */
 };
+
+/* The salt of a class's stacks in a session. No two pairs share one: a thread keeps what it knows
+ * by keys from one session to the next, in which the classes have other numbers. */
+static inline uint64_t frame_salt(uint64_t session, uint64_t class)
+{
+    return step_hash_join(step_hash_join(0, session), class);
+}
 
 /* Computes the key of the thread's innermost Java frames. Stacks with equal keys, found with equal
  * limits, are equal in the wanted frames. `jni` must be the thread's current one: a native thread

@@ -374,7 +374,7 @@ static bool find_key(const struct session *session, struct os_thread *os, JNIEnv
     const struct frame_limit limit = {.wanted = session->options.stack,
                                       .passed = frames_of_probe(in_java),
                                       .making = in_java ? CONSTRUCTORS : 0,
-                                      .salt = step_hash_join(session->number, class)};
+                                      .salt = frame_salt(session->number, class)};
     return is_walked(session, os, jni) && frame_walk(os->stacks->walker, jni, &limit, key);
 }
 

@@ -255,9 +255,30 @@ static void test_walks_follow(void)
     frame_walker_destroy(walker);
 }
 
+static int compare_salts(const void *left, const void *right)
+{
+    const uint64_t *one = left, *other = right;
+    return (*one > *other) - (*one < *other);
+}
+
+/* The stack of a class in one session must not be found as that of another class in a later one. */
+static void test_salts(void)
+{
+    enum { SESSIONS = 64, CLASSES = 1024 };
+    static uint64_t salts[SESSIONS * CLASSES];
+    for (uint64_t i = 0; i < SESSIONS * CLASSES; i++)
+        salts[i] = frame_salt(1 + i / CLASSES, i % CLASSES);
+    qsort(salts, SESSIONS * CLASSES, sizeof salts[0], compare_salts);
+    size_t equal = 0;
+    for (size_t i = 1; i < SESSIONS * CLASSES; i++)
+        equal += salts[i] == salts[i - 1];
+    CU_ASSERT_EQUAL(equal, 0);
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("frame walk", NULL, NULL);
     CU_add_test(suite, "a thread that attaches anew", test_attached_anew);
+    CU_add_test(suite, "salts of sessions and classes", test_salts);
     CU_add_test(suite, "walks that follow another", test_walks_follow);
 }

@@ -31,6 +31,8 @@ VERB(attach);
 #define NAMES_TRIED 8u /* attempts, if others take the names meanwhile */
 /* What --sampled sets unless -O does otherwise: a limit that costs about 1 % of a core. */
 #define SAMPLED_OPTIONS ",engine=sampled,rate=1000"
+#define LOOK_NS UINT64_C(500000000)
+#define LOOKS_MISSING 3u
 #define SAMPLE_MOST (UINT64_C(1) << 30)
 #define WINDOW_LEAST_NS UINT64_C(1000000)
 #define WINDOW_MOST_NS (UINT64_C(3600) * 1000000000)
@@ -44,6 +46,13 @@ static const struct verb_help help = {
     "Root can attach to a JVM of another user. For a JVM in a container, the agent is\n"
     "copied into its /tmp and the trace is fetched from there.\n"
     "`steptrace record -O help java` lists the options of the agent (-O).\n"};
+
+/* What was seen of the trace that is waited for, which is there from the agent's answer on, also
+ * while it waits for the method of start=. A ring is without a file for moments. */
+struct trace_looks {
+    uint64_t next_ns;
+    unsigned missing; /* looks in a row */
+};
 
 struct attachment {
     const char *wanted; /* as given by the user */
@@ -59,6 +68,7 @@ struct attachment {
     uint64_t sample_bytes; /* 0: not given */
     uint64_t window_ns;    /* 0: not given */
     bool report, no_snapshot;
+    bool ended_itself; /* the trace, by a guard, a limit, a full disk */
     struct recording_options options;
     struct jvm_process process;
     struct shared_place place;
@@ -132,6 +142,13 @@ static enum step_status verb_attach_begin(struct attachment *attachment)
     return STEP_STATUS_OK;
 }
 
+static bool is_recorded(const struct attachment *attachment)
+{
+    char path[PATH_MAX];
+    struct step_error ignored;
+    return process_trace_find(attachment->process.pid, path, &ignored) == STEP_STATUS_OK;
+}
+
 static enum step_status verb_attach_end(struct attachment *attachment)
 {
     char agent[PATH_MAX];
@@ -146,7 +163,8 @@ static enum step_status verb_attach_end(struct attachment *attachment)
     enum step_status status = attach_load(&attachment->process, agent, command, &error);
     if (status == STEP_STATUS_OK || !jvm_process_is_there(&attachment->process))
         return STEP_STATUS_OK; /* the trace ended with the JVM */
-    return report_error(&error);
+    attachment->ended_itself = !attachment->stop && !is_recorded(attachment);
+    return attachment->ended_itself ? STEP_STATUS_OK : report_error(&error);
 }
 
 /* ---- recording ---- */
@@ -221,11 +239,24 @@ static bool may_be_read(const struct attachment *attachment)
            strstr(attachment->options.text, ",rotate=") == NULL;
 }
 
-/* Returns for how long it was recorded. */
+/* Once in LOOK_NS, since the kernel takes the JVM's lock of mappings for the answer. */
+static bool has_ended_itself(const struct attachment *attachment, struct trace_looks *looks)
+{
+    uint64_t now_ns = monotonic_ns();
+    if (now_ns < looks->next_ns)
+        return false;
+    looks->next_ns = now_ns + LOOK_NS;
+    looks->missing = is_recorded(attachment) ? 0 : looks->missing + 1;
+    return looks->missing == LOOKS_MISSING;
+}
+
+/* Until the time is over, the JVM or its trace has ended, or a signal came. Returns for how long it
+ * was recorded. */
 static uint64_t wait_for_end(const struct attachment *attachment)
 {
     const struct timespec pause = {.tv_nsec = 50000000};
     uint64_t start_ns = monotonic_ns();
+    struct trace_looks looks = {.next_ns = start_ns};
     struct attach_progress progress;
     attach_progress_begin(&progress, may_be_read(attachment) ? attachment->output : NULL,
                           attachment->duration_ns);
@@ -233,6 +264,7 @@ static uint64_t wait_for_end(const struct attachment *attachment)
         attach_progress_show(&progress);
         nanosleep(&pause, NULL);
     } while (!interrupted && jvm_process_is_there(&attachment->process) &&
+             !has_ended_itself(attachment, &looks) &&
              (attachment->duration_ns == 0 || monotonic_ns() - start_ns < attachment->duration_ns));
     return attach_progress_end(&progress);
 }
@@ -240,10 +272,12 @@ static uint64_t wait_for_end(const struct attachment *attachment)
 /* Says where the trace is to whoever looks on, or has interrupted the command. */
 static void say_where(const struct attachment *attachment, uint64_t recorded_ns)
 {
-    if (interrupted || isatty(STDERR_FILENO) != 0)
+    if (interrupted || attachment->ended_itself || isatty(STDERR_FILENO) != 0)
         report_line("%s: recorded for %s%s", attachment->output,
                     quantity_of_ns((double) recorded_ns).text,
-                    interrupted ? ", until interrupted" : "");
+                    attachment->ended_itself ? ", until the trace ended by itself (property `end`)"
+                    : interrupted            ? ", until interrupted"
+                                             : "");
 }
 
 /* The JVM that records a sample makes the file, beside the sample's. */

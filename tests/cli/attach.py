@@ -142,6 +142,20 @@ def same_place():
         has_objects('c.step')
 
 
+def ended_itself():
+    """A trace that a limit or a guard has ended is waited for no longer; a guard's ends early."""
+    with Jvm() as pid:
+        for words, option, code in (['-d', '10min'], 'limit=256k', 0), (['--wait'], 'max-pause=1us', 3):
+            begun = time.monotonic()
+            told = steptrace('attach', *words, '-o', 'limited.step', '-O', option, '-O', 'snapshot=every:200ms,existing=yes', pid, code=code,
+                             says='until the trace ended by itself').stderr
+            require('refuses' not in told and time.monotonic() - begun < 110, f'the end was not seen: {told}')
+            require((option[:9] in told) == (code == 3), f'the reason: {told}')
+            os.unlink('limited.step')
+        told = steptrace('attach', '-d', '4s', '-o', 'set.step', '-O', 'engine=sampled', '-O', 'sample=1k', '-O', 'rotate=1s', pid).stderr
+        require(len(list(pathlib.Path('.').glob('set.*.step'))) > 2, f'a ring ended before its time: {told}')
+
+
 CONTAINER = ('exec 3<"$1"/Busy.class && mount -t tmpfs none /tmp && mkdir /tmp/app && cat <&3 >/tmp/app/Busy.class && '
              'shift && exec "$@" 3<&-')
 
@@ -437,6 +451,7 @@ def main():
         names_of_directories()
         idle()
         same_place()
+        ended_itself()
         refusals()
         record()
         if os.geteuid() == 0:

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "format/live/live_records.h"
+#include "format/live/ticker.h"
 
 #define TEXT_LIMIT (UINT64_C(1) << 20)
 
@@ -23,7 +24,7 @@ struct live_decoder *live_decoder_create(const struct step_live_header *clock,
         return NULL;
     live_streams_init(&decoder->streams, clock, writer);
     decoder->has_runs = live_runs_init(decoder->run_layouts, &decoder->free_layout, writer);
-    decoder->stamps_per_ns = live_runs_stamps_per_ns(&decoder->streams.clock);
+    decoder->tick_rate = ticker_rate(&decoder->streams.clock);
     return decoder;
 }
 

@@ -28,13 +28,14 @@ struct batch_ends {
 };
 
 /* Groups of records that a stream's runs may contain (live_runs.c), as a bit set: short method
- * events, allocations, entries with an object, allocations with a stack. */
+ * events, allocations, entries with an object, allocations with a stack, those with a padding. */
 enum {
     LIVE_RUN_METHODS = 1,
     LIVE_RUN_ALLOCATIONS = 2,
     LIVE_RUN_OBJECTS = 4,
     LIVE_RUN_STACKS = 8,
-    LIVE_RUN_LAYOUTS = 16
+    LIVE_RUN_PADDINGS = 16,
+    LIVE_RUN_LAYOUTS = 32
 };
 
 struct live_decoder {
@@ -43,7 +44,7 @@ struct live_decoder {
     bool has_runs; /* the writer accepts records of methods and allocations in runs */
     struct step_run_layout run_layouts[LIVE_RUN_LAYOUTS];
     struct step_run_layout free_layout;
-    uint64_t stamps_per_ns; /* used by runs */
+    uint64_t tick_rate; /* ticker_rate() */
     struct free_batch frees;
     bool ends_at_death;   /* events later than the JVM's death are omitted */
     uint64_t death_ticks; /* 0: it was not decoded yet */
@@ -100,7 +101,6 @@ enum step_status live_take_fact(const struct raw *raw);
 /* live_runs.c: returns false if the writer accepts no runs of such records. */
 bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
                     struct step_run_layout *of_frees, const struct step_writer *writer);
-uint64_t live_runs_stamps_per_ns(const struct step_live_header *clock);
 /* Returns true if a run can start with this word. */
 bool live_starts_run(uint64_t word);
 /* Decodes the run at `words`, with the same result as its records one by one.  Sets `*taken` to the

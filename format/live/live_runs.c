@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "format/live/ticker.h"
 #include "steptrace/java_trace.h"
 
 enum {
@@ -34,6 +35,7 @@ enum { TIME, THREAD, METHOD, OBJECT, CLASS, SIZE, ALLOCATED, PADDING, STACK, COL
 #define ALLOCATIONS ((unsigned) LIVE_RUN_ALLOCATIONS)
 #define OBJECTS ((unsigned) LIVE_RUN_OBJECTS)
 #define STACKS ((unsigned) LIVE_RUN_STACKS)
+#define PADDINGS ((unsigned) LIVE_RUN_PADDINGS)
 
 /* By raw kind. */
 static const struct {
@@ -60,9 +62,15 @@ static bool find_free_columns(struct step_run_layout *layout, const struct step_
         uint32_t column = step_writer_run_column(writer, STEP_JAVA_OBJECT_FREE, FREE_COLUMNS, slot);
         if (column == UINT32_MAX)
             return false;
-        layout->columns[slot] = (struct step_run_column){column, slot == FREE_THREAD, true};
+        layout->columns[slot] = (struct step_run_column){column, slot != FREED, true};
     }
     return true;
+}
+
+/* Returns the group in whose presence a column of common values has values of its own. */
+static unsigned varies_with(uint8_t column)
+{
+    return column == OBJECT ? OBJECTS : column == PADDING ? PADDINGS : 0;
 }
 
 bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
@@ -74,7 +82,7 @@ bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
         uint32_t record;
         uint8_t slots, slot;
         uint8_t column;
-        bool same; /* the other records have the same fields, except for an object */
+        bool same; /* all records of a run have one value, but for varies_with() */
         uint8_t groups;
     } fields[] = {
         {STEP_JAVA_METHOD_ENTRY, ENTRY_SLOTS, 0, TIME, false, METHODS | ALLOCATIONS | OBJECTS},
@@ -92,13 +100,13 @@ bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
         {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 2, CLASS, false, ALLOCATIONS},
         {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 3, SIZE, false, ALLOCATIONS},
         {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 4, ALLOCATED, false, ALLOCATIONS},
-        {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 5, PADDING, false, ALLOCATIONS},
+        {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 5, PADDING, true, ALLOCATIONS},
         {STEP_JAVA_OBJECT_ALLOC_AT, ALLOC_AT_SLOTS, 0, TIME, false, STACKS},
         {STEP_JAVA_OBJECT_ALLOC_AT, ALLOC_AT_SLOTS, 1, THREAD, true, STACKS},
         {STEP_JAVA_OBJECT_ALLOC_AT, ALLOC_AT_SLOTS, 2, CLASS, false, STACKS},
         {STEP_JAVA_OBJECT_ALLOC_AT, ALLOC_AT_SLOTS, 3, SIZE, false, STACKS},
         {STEP_JAVA_OBJECT_ALLOC_AT, ALLOC_AT_SLOTS, 4, ALLOCATED, false, STACKS},
-        {STEP_JAVA_OBJECT_ALLOC_AT, ALLOC_AT_SLOTS, 5, PADDING, false, STACKS},
+        {STEP_JAVA_OBJECT_ALLOC_AT, ALLOC_AT_SLOTS, 5, PADDING, true, STACKS},
         {STEP_JAVA_OBJECT_ALLOC_AT, ALLOC_AT_SLOTS, 6, STACK, false, STACKS},
     };
     for (unsigned groups = 0; groups < LIVE_RUN_LAYOUTS; groups++) {
@@ -114,8 +122,7 @@ bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
                 return false;
             if ((fields[i].groups & groups) != 0)
                 *column = (struct step_run_column){
-                    found,
-                    fields[i].same && !(fields[i].column == OBJECT && (groups & OBJECTS) != 0),
+                    found, fields[i].same && (groups & varies_with(fields[i].column)) == 0,
                     fields[i].column == TIME};
         }
     }
@@ -125,39 +132,6 @@ bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
 bool live_starts_run(uint64_t word)
 {
     return rows[live_kind(word)].group != 0;
-}
-
-/* Converts a stream's stamps to ticks.  Most need no arithmetic: stamps from `base` to `base` +
- * `sure` have the ticks of `base`. A tick has many stamps, and the conversion is a multiplication
- * of 128 bits and a division.  `sure` is rounded down, so that a stamp at the end of a tick is
- * converted rather than guessed. */
-struct ticker {
-    struct step_live_header clock;
-    struct stream_state state; /* its ticks */
-    uint64_t stamps_per_ns;    /* in units of 2 ^ -32, rounded down */
-    uint64_t base, sure;
-};
-
-static uint64_t ticks_of(struct ticker *ticker, uint64_t stamp)
-{
-    const struct step_live_header *clock = &ticker->clock;
-    uint64_t ticks = live_later_ticks(clock, &ticker->state, stamp);
-    uint64_t ns = live_stamp_ns(clock, stamp);
-    uint64_t past = ns - ticker->state.last_ns;
-    uint64_t left = past < clock->resolution_ns ? clock->resolution_ns - past - 1 : 0;
-    ticker->base = stamp;
-    ticker->sure = (uint64_t) ((unsigned __int128) left * ticker->stamps_per_ns >> 32);
-    return ticks;
-}
-
-static struct ticker start_ticker(const struct live_decoder *decoder,
-                                  const struct stream_state *state)
-{
-    return (struct ticker){.clock = {.clock_multiplier = decoder->streams.clock.clock_multiplier,
-                                     .clock_shift = decoder->streams.clock.clock_shift,
-                                     .resolution_ns = decoder->streams.clock.resolution_ns},
-                           .state = *state,
-                           .stamps_per_ns = decoder->stamps_per_ns};
 }
 
 /* State of filling a run. */
@@ -173,12 +147,11 @@ struct filling {
 static inline size_t live_runs_put_methods(struct filling *filling, struct ticker *ticker,
                                            const uint64_t *words, size_t count, bool with_objects)
 {
-    /* copies that stores into the columns cannot change */
     uint64_t *times = filling->times + filling->records;
     uint64_t *methods = filling->methods + filling->records - filling->allocations;
     uint16_t *types = filling->types + filling->records;
-    uint64_t stamp = ticker->state.last_stamp, ticks = ticker->state.last_ticks;
-    uint64_t base = ticker->base, sure = ticker->sure;
+    uint64_t stamp = ticker->state.last_stamp;
+    struct quick_ticker quick = quick_ticker_begin(ticker);
     uint64_t *objects = with_objects ? filling->objects + filling->entries : NULL;
     size_t entries = 0, i = 0;
     for (; i < count; i++) {
@@ -187,54 +160,96 @@ static inline size_t live_runs_put_methods(struct filling *filling, struct ticke
         if ((METHOD_KINDS >> kind & 1) == 0)
             break;
         stamp += payload >> STEP_LIVE_METHOD_BITS;
-        if (stamp - base > sure) {
-            ticks = ticks_of(ticker, stamp);
-            base = ticker->base;
-            sure = ticker->sure;
-        }
-        times[i] = ticks;
+        times[i] = quick_ticker_at(&quick, ticker, stamp);
         methods[i] = payload & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
         types[i] = rows[kind].type;
         if (with_objects)
             objects[entries] = 0; /* overwritten if this is not an entry */
         entries += kind == STEP_LIVE_ENTRY_SHORT;
     }
+    quick_ticker_end(&quick, ticker);
     ticker->state.last_stamp = stamp;
     filling->entries += entries;
     filling->records += i;
     return i;
 }
 
-/* Returns the ticks of one stamp. */
-static inline uint64_t ticks_at(struct ticker *ticker, uint64_t stamp)
-{
-    ticker->state.last_stamp = stamp;
-    return stamp - ticker->base > ticker->sure ? ticks_of(ticker, stamp) : ticker->state.last_ticks;
-}
-
 static void live_runs_put_entry(struct filling *filling, struct ticker *ticker,
                                 const uint64_t *words)
 {
-    filling->times[filling->records] = ticks_at(ticker, words[0] >> STEP_LIVE_KIND_BITS);
+    struct quick_ticker quick = quick_ticker_begin(ticker);
+    ticker->state.last_stamp = words[0] >> STEP_LIVE_KIND_BITS;
+    filling->times[filling->records] = quick_ticker_at(&quick, ticker, ticker->state.last_stamp);
+    quick_ticker_end(&quick, ticker);
     filling->methods[filling->records - filling->allocations] = words[1];
     filling->objects[filling->entries++] = words[2];
     filling->types[filling->records++] = STEP_JAVA_METHOD_ENTRY;
 }
 
-static void put_allocation(struct filling *filling, struct ticker *ticker, const uint64_t *words)
+/* Decodes the allocations at the start of `words`, `most` at most, and the stacks between them if
+ * `with_stacks`.  One with a padding ends them unless `with_paddings`.  Returns the number of
+ * words. */
+static inline __attribute__((always_inline)) size_t live_runs_put_allocations(
+    struct filling *filling, struct ticker *ticker, const uint64_t *words, size_t count,
+    size_t most, bool with_stacks, bool with_paddings)
 {
     struct step_run *run = filling->run;
-    size_t place = filling->allocations++;
-    filling->times[filling->records] = ticks_at(ticker, words[0] >> STEP_LIVE_KIND_BITS);
-    run->values[CLASS][place] = step_live_alloc_class(words[1]);
-    run->values[SIZE][place] = step_live_alloc_size(words[1]);
-    run->values[PADDING][place] = step_live_alloc_padding(words[1]);
-    run->values[ALLOCATED][place] = ++ticker->state.last_object;
+    size_t first = filling->allocations;
+    uint64_t *times = filling->times + filling->records;
+    uint16_t *types = filling->types + filling->records;
+    uint64_t *classes = run->values[CLASS] + first;
+    uint64_t *sizes = run->values[SIZE] + first;
+    uint64_t *allocated = run->values[ALLOCATED] + first;
+    uint64_t *paddings = with_paddings ? run->values[PADDING] + first : NULL;
+    uint64_t *stacks = with_stacks ? run->values[STACK] + filling->stacks : NULL;
+    struct quick_ticker quick = quick_ticker_begin(ticker);
+    uint64_t stamp = ticker->state.last_stamp, object = ticker->state.last_object;
     uint64_t stack = ticker->state.stack;
-    if (stack != 0)
-        run->values[STACK][filling->stacks++] = stack;
-    filling->types[filling->records++] =
-        stack != 0 ? STEP_JAVA_OBJECT_ALLOC_AT : STEP_JAVA_OBJECT_ALLOC;
+    size_t at = 0, i = 0, stack_count = 0;
+    while (i < most && at + ALLOC_WORDS <= count) {
+        uint64_t word = words[at], facts = words[at + 1];
+        uint32_t kind = live_kind(word);
+        if (with_stacks && kind == STEP_LIVE_STACK) {
+            stack = word >> STEP_LIVE_KIND_BITS;
+            at++;
+            continue;
+        }
+        uint64_t padding = step_live_alloc_padding(facts);
+        if (kind != STEP_LIVE_ALLOC_NEXT || (!with_paddings && padding != 0))
+            break;
+        stamp = word >> STEP_LIVE_KIND_BITS;
+        times[i] = quick_ticker_at(&quick, ticker, stamp);
+        classes[i] = step_live_alloc_class(facts);
+        sizes[i] = step_live_alloc_size(facts);
+        allocated[i] = ++object;
+        if (with_paddings)
+            paddings[i] = padding;
+        if (with_stacks && stack != 0)
+            stacks[stack_count++] = stack;
+        types[i] = with_stacks && stack != 0 ? STEP_JAVA_OBJECT_ALLOC_AT : STEP_JAVA_OBJECT_ALLOC;
+        at += ALLOC_WORDS;
+        i++;
+    }
+    quick_ticker_end(&quick, ticker);
+    ticker->state.last_stamp = stamp;
+    ticker->state.last_object = object;
+    ticker->state.stack = stack;
+    filling->records += i;
+    filling->allocations += i;
+    filling->stacks += stack_count;
+    return at;
+}
+
+static size_t live_runs_put_some(struct filling *filling, struct ticker *ticker,
+                                 const uint64_t *words, size_t count, size_t most, unsigned groups)
+{
+    if ((groups & (STACKS | PADDINGS)) == 0)
+        return live_runs_put_allocations(filling, ticker, words, count, most, false, false);
+    if ((groups & PADDINGS) == 0)
+        return live_runs_put_allocations(filling, ticker, words, count, most, true, false);
+    if ((groups & STACKS) == 0)
+        return live_runs_put_allocations(filling, ticker, words, count, most, false, true);
+    return live_runs_put_allocations(filling, ticker, words, count, most, true, true);
 }
 
 /* Decodes the records of `groups` at `words`.  Returns their number, and `*taken` words. */
@@ -242,7 +257,7 @@ static size_t fill_run(const struct live_decoder *decoder, struct stream_state *
                        const uint64_t *words, size_t count, unsigned groups, struct step_run *run,
                        size_t *taken)
 {
-    struct ticker ticker = start_ticker(decoder, state);
+    struct ticker ticker = ticker_begin(&decoder->streams.clock, decoder->tick_rate, state);
     struct filling filling = {.run = run,
                               .times = run->values[TIME],
                               .methods = run->values[METHOD],
@@ -251,23 +266,25 @@ static size_t fill_run(const struct live_decoder *decoder, struct stream_state *
     size_t at = 0;
     while (filling.records < run->most && at < count) {
         unsigned group = rows[live_kind(words[at])].group & groups;
-        size_t most = run->most - filling.records;
-        most = most < count - at ? most : count - at;
+        size_t room = run->most - filling.records, left = count - at;
+        size_t most = room < left ? room : left;
+        size_t read = 0;
         if (group == METHODS) {
-            at += filling.objects != NULL
-                      ? live_runs_put_methods(&filling, &ticker, words + at, most, true)
-                      : live_runs_put_methods(&filling, &ticker, words + at, most, false);
-        } else if (group == OBJECTS && count - at >= ENTRY_WORDS) {
+            read = filling.objects != NULL
+                       ? live_runs_put_methods(&filling, &ticker, words + at, most, true)
+                       : live_runs_put_methods(&filling, &ticker, words + at, most, false);
+        } else if (group == OBJECTS && left >= ENTRY_WORDS) {
             live_runs_put_entry(&filling, &ticker, words + at);
-            at += ENTRY_WORDS;
-        } else if (group == ALLOCATIONS && count - at >= ALLOC_WORDS) {
-            put_allocation(&filling, &ticker, words + at);
-            at += ALLOC_WORDS;
+            read = ENTRY_WORDS;
+        } else if (group == ALLOCATIONS) {
+            read = live_runs_put_some(&filling, &ticker, words + at, left, room, groups);
         } else if (group == STACKS) {
-            ticker.state.stack = words[at++] >> STEP_LIVE_KIND_BITS;
-        } else {
-            break;
+            ticker.state.stack = words[at] >> STEP_LIVE_KIND_BITS;
+            read = 1;
         }
+        if (read == 0)
+            break;
+        at += read;
     }
     run->counts[TIME] = run->counts[THREAD] = filling.records;
     run->counts[METHOD] = filling.records - filling.allocations;
@@ -279,15 +296,6 @@ static size_t fill_run(const struct live_decoder *decoder, struct stream_state *
     state->next_record += filling.records;
     *taken = at;
     return filling.records;
-}
-
-uint64_t live_runs_stamps_per_ns(const struct step_live_header *clock)
-{
-    unsigned __int128 most =
-        clock->clock_multiplier != 0
-            ? ((unsigned __int128) 1 << (clock->clock_shift + 32)) / clock->clock_multiplier
-            : 0;
-    return most <= UINT64_MAX ? (uint64_t) most : UINT64_MAX;
 }
 
 static uint64_t sum_of(const uint64_t *values, size_t count)
@@ -314,6 +322,8 @@ enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
     /* a full entry without object is the first of a chunk, or follows a long pause */
     if (group == OBJECTS && (count < ENTRY_WORDS || words[2] == 0))
         return STEP_STATUS_OK;
+    if (group == ALLOCATIONS && count >= ALLOC_WORDS && step_live_alloc_padding(words[1]) != 0)
+        group |= PADDINGS;
     if (group == STACKS || state->stack != 0)
         group |= STACKS | ALLOCATIONS;
     state->run_groups |= group;
@@ -325,6 +335,7 @@ enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
         return status;
     run.same_values[THREAD] = state->thread;
     run.same_values[OBJECT] = 0;
+    run.same_values[PADDING] = 0;
     size_t records = fill_run(decoder, state, words, count, groups, &run, taken);
     if (decoder->counts_bytes && run.counts[SIZE] != 0)
         live_add_bytes(decoder, state->thread, sum_of(run.values[SIZE], run.counts[SIZE]));
@@ -344,11 +355,10 @@ enum step_status live_put_free_run(struct live_decoder *decoder, const uint64_t 
     if (status != STEP_STATUS_OK || run.most == 0)
         return status;
     size_t records = run.most;
-    for (size_t i = 0; i < records; i++) {
+    for (size_t i = 0; i < records; i++)
         run.types[i] = STEP_JAVA_OBJECT_FREE;
-        run.values[FREE_TIME][i] = ticks;
-    }
     memcpy(run.values[FREED], ids, records * sizeof *ids);
+    run.same_values[FREE_TIME] = ticks;
     run.same_values[FREE_THREAD] = 0;
     for (size_t i = 0; i < FREE_COLUMNS; i++)
         run.counts[i] = records;

@@ -146,13 +146,17 @@ static void columns_clear(struct step_columns *columns)
     columns->record_count = 0;
 }
 
-/* Several independent counters, because a processor waits to load a number that it has just
- * stored. */
+/* Records of one type are found at once.  For others there are several independent counters,
+ * because a processor waits to load a number that it has just stored. */
 static void tally_types(uint64_t *tally, uint32_t record_count, const struct step_pending *rows)
 {
     const uint16_t *types = rows->types;
     size_t count = rows->record_count, i = 0;
     memset(tally, 0, STRANDS * record_count * sizeof *tally);
+    if (count > 1 && memcmp(types, types + 1, (count - 1) * sizeof *types) == 0) {
+        tally[types[0]] = count;
+        return;
+    }
     for (; i + STRANDS <= count; i += STRANDS)
         for (size_t k = 0; k < STRANDS; k++)
             tally[k * record_count + types[i + k]]++;

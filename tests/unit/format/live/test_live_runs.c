@@ -29,6 +29,7 @@ struct mix {
     uint64_t resolution;
     uint64_t most_past; /* stamps between events */
     unsigned stacks;    /* of 100 events, how often a stack comes before one */
+    unsigned paddings;  /* of 100 objects, how many have one */
 };
 
 static uint64_t draw(uint64_t *state)
@@ -68,7 +69,8 @@ static uint64_t word(uint32_t kind, uint64_t payload)
 static size_t write_allocation(struct writing *writing, uint64_t *words, struct event *event)
 {
     uint64_t class = 1 + draw(&writing->seed) % 50, units = draw(&writing->seed) % 9;
-    uint64_t padding = draw(&writing->seed) % 4 == 0 ? draw(&writing->seed) % 32 : 0;
+    bool padded = draw(&writing->seed) % 100 < writing->mix->paddings;
+    uint64_t padding = padded ? draw(&writing->seed) % 32 : 0;
     bool full =
         writing->object == 0 || draw(&writing->seed) % 100 < writing->mix->allocations_in_full;
     writing->object += full ? 1 + draw(&writing->seed) % 9 : 1;
@@ -227,18 +229,20 @@ static void test_mix(const struct mix *mix, uint32_t block_records)
 static void test_mixes(void)
 {
     static const struct mix mixes[] = {
-        {"methods", 0, 0, 0, 0, 1, 0, 1000, 60, 0},
-        {"methods at 1 ns", 0, 0, 1, 0, 1, 1, 1, 60, 0},
-        {"methods at times that are the same", 0, 0, 0, 0, 0, 0, 1000, 0, 0},
-        {"allocations", 100, 1, 0, 0, 0, 0, 1000, 300, 0},
-        {"both", 20, 5, 5, 0, 1, 1, 1000, 90, 0},
-        {"both, at 10 us", 50, 20, 20, 0, 1, 10, 10000, 900, 0},
-        {"with facts", 20, 5, 5, 1, 1, 1, 100, 90, 0},
-        {"with many facts", 5, 5, 5, 30, 1, 1, 100, 90, 0},
-        {"nothing in short", 30, 100, 100, 0, 10, 1, 1000, 90, 0},
-        {"allocations with stacks", 100, 1, 0, 0, 0, 1, 1000, 300, 60},
-        {"a stack now and then", 100, 1, 0, 0, 0, 1, 1000, 300, 1},
-        {"both, with stacks", 50, 5, 5, 1, 1, 1, 1000, 90, 20},
+        {"methods", 0, 0, 0, 0, 1, 0, 1000, 60, 0, 0},
+        {"methods at 1 ns", 0, 0, 1, 0, 1, 1, 1, 60, 0, 0},
+        {"methods at times that are the same", 0, 0, 0, 0, 0, 0, 1000, 0, 0, 0},
+        {"allocations", 100, 1, 0, 0, 0, 0, 1000, 300, 0, 0},
+        {"both", 20, 5, 5, 0, 1, 1, 1000, 90, 0, 25},
+        {"both, at 10 us", 50, 20, 20, 0, 1, 10, 10000, 900, 0, 0},
+        {"with facts", 20, 5, 5, 1, 1, 1, 100, 90, 0, 25},
+        {"with many facts", 5, 5, 5, 30, 1, 1, 100, 90, 0, 25},
+        {"nothing in short", 30, 100, 100, 0, 10, 1, 1000, 90, 0, 25},
+        {"allocations with stacks", 100, 1, 0, 0, 0, 1, 1000, 300, 60, 0},
+        {"a stack now and then", 100, 1, 0, 0, 0, 1, 1000, 300, 1, 25},
+        {"both, with stacks", 50, 5, 5, 1, 1, 1, 1000, 90, 20, 25},
+        {"a padding now and then", 100, 1, 0, 0, 0, 1, 1000, 300, 0, 1},
+        {"stacks and paddings", 100, 1, 0, 0, 0, 1, 1000, 300, 60, 30},
     };
     static const uint32_t block_records[] = {0, 19, 1000};
     for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++)

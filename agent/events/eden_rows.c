@@ -9,12 +9,14 @@
  * The class's number in the trace: the agent has a weak reference to each class that was loaded
  * (named_table.h), whose mirror refers to the structure. Classes of arrays are made without an
  * event; they are named here, by the JVM's symbol, and belong to the loader of their elements'
- * class. */
+ * class. So are classes of the JDK whose event the JVM left out. */
 #include "agent/events/eden_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/java_versions.h"
+#include "agent/base/tracer.h"
 #include "agent/hotspot/peek.h"
 #include "agent/hotspot/slots.h"
 #include "agent/hotspot/vm_structs.h"
@@ -38,8 +40,8 @@
 /* A class's structure and what is known of it. */
 struct eden_class {
     uintptr_t class;  /* 0: free */
-    uint64_t index;   /* in named_classes; 0: an array that was named here */
-    uintptr_t symbol; /* of such an array: its name and its elements' class, */
+    uint64_t index;   /* in named_classes; 0: it was named here */
+    uintptr_t symbol; /* then: its name and, of an array, its elements' class, */
     uintptr_t bottom;
     uint64_t bottom_number, number; /* and the numbers of both */
 };
@@ -93,6 +95,20 @@ bool eden_rows_clear(void)
     return eden_rows.room != 0 || rows_make(ROWS_LEAST);
 }
 
+/* Since JDK 28 arrays of objects have a structure for each kind of elements (references, values),
+ * all with one mirror, which refers to one that no object has. Returns whether `main` is that one.
+ */
+static bool is_kind_of_array(uintptr_t class, uintptr_t main)
+{
+    int32_t layout;
+    uintptr_t bottom, of_main;
+    return tracer.java_major >= JAVA_VALUE_CLASSES && main % sizeof(uint64_t) == 0 &&
+           peek(class + eden_layout.class_layout, &layout, sizeof layout) && layout < 0 &&
+           ((uint32_t) layout & OF_OBJECTS_BIT) == 0 &&
+           peek(class + eden_layout.array_bottom, &bottom, sizeof bottom) && bottom != 0 &&
+           peek(main + eden_layout.array_bottom, &of_main, sizeof of_main) && of_main == bottom;
+}
+
 /* The structure of a class that the kernel can read, and whose mirror refers to it. */
 static bool is_class(uintptr_t class)
 {
@@ -100,7 +116,8 @@ static bool is_class(uintptr_t class)
     return class % sizeof(uint64_t) == 0 &&
            peek(class + eden_layout.class_mirror, &handle, sizeof handle) && handle != 0 &&
            peek(handle, &mirror, sizeof mirror) && mirror != 0 &&
-           peek(mirror + eden_layout.mirror_class, &back, sizeof back) && back == class;
+           peek(mirror + eden_layout.mirror_class, &back, sizeof back) &&
+           (back == class || is_kind_of_array(class, back));
 }
 
 /* Copies the class's name, which ends with a zero; `name` has room for NAME_MOST. */
@@ -279,15 +296,42 @@ static uint64_t number_known(struct session *session, uintptr_t class)
                : 0;
 }
 
-/* Names an array's class. */
-static uint64_t number_array(struct session *session, uintptr_t class)
+/* Defines a class that no event has announced, by the JVM's symbol. */
+static uint64_t number_by_symbol(struct session *session, struct eden_class *own, uint64_t loader)
 {
     static char modified[NAME_MOST], name[NAME_MOST];
+    own->symbol = vm_word(own->class, eden_layout.class_name);
+    name_of(own->class, modified);
+    char *hidden = strrchr(modified, '+'); /* JVMTI has a full stop there */
+    if (hidden != NULL && strncmp(hidden, "+0x", 3) == 0)
+        *hidden = '.';
+    own->number = class_define(session, name, utf8_of_modified(modified, name), loader);
+    struct eden_class *place = own->number != 0 ? class_add(own->class) : NULL;
+    if (place != NULL)
+        *place = *own;
+    return own->number;
+}
+
+/* The JVM gives classes of that package to its own loaders alone. */
+static bool is_of_java(uintptr_t class)
+{
+    static const char package[] = "java/";
+    uintptr_t symbol = vm_word(class, eden_layout.class_name);
+    uint16_t length;
+    memcpy(&length, (const void *) (symbol + eden_layout.symbol_length), sizeof length);
+    return length >= sizeof package && memcmp((const void *) (symbol + eden_layout.symbol_body),
+                                              package, sizeof package - 1) == 0;
+}
+
+/* Names an array's class, or one of the JDK's that was loaded without an event: on JDK 21 those
+ * that a virtual thread loads while it changes its carrier (JDK-8330146). */
+static uint64_t number_unannounced(struct session *session, uintptr_t class)
+{
     int32_t layout = (int32_t) vm_half(class, eden_layout.class_layout);
     struct eden_class array = {.class = class};
     uint64_t loader = 0;
     if (layout >= 0)
-        return 0;
+        return is_of_java(class) ? number_by_symbol(session, &array, 0) : 0;
     if (((uint32_t) layout & OF_OBJECTS_BIT) == 0) {
         array.bottom = vm_word(class, eden_layout.array_bottom);
         array.bottom_number = number_of_class(session, array.bottom);
@@ -297,13 +341,7 @@ static uint64_t number_array(struct session *session, uintptr_t class)
         if (bottom->index != 0)
             loader = named_at(&named_classes, bottom->index)->loader;
     }
-    array.symbol = vm_word(class, eden_layout.class_name);
-    name_of(class, modified);
-    array.number = class_define(session, name, utf8_of_modified(modified, name), loader);
-    struct eden_class *place = array.number != 0 ? class_add(class) : NULL;
-    if (place != NULL)
-        *place = array;
-    return array.number;
+    return number_by_symbol(session, &array, loader);
 }
 
 static uint64_t number_of_class(struct session *session, uintptr_t class)
@@ -313,10 +351,12 @@ static uint64_t number_of_class(struct session *session, uintptr_t class)
         return number;
     bind_new();
     number = number_known(session, class);
-    return number != 0 ? number : number_array(session, class);
+    return number != 0 ? number : number_unannounced(session, class);
 }
 
 uint64_t eden_row_class(struct session *session, const struct eden_row *row)
 {
-    return number_of_class(session, row->class);
+    uintptr_t mirror = vm_word(vm_word(row->class, eden_layout.class_mirror), 0);
+    uintptr_t main = vm_word(mirror, eden_layout.mirror_class);
+    return number_of_class(session, main != 0 ? main : row->class);
 }

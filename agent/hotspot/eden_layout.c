@@ -11,8 +11,9 @@
 #include "agent/hotspot/vm_structs.h"
 
 #define WORD sizeof(uint64_t)
-#define FIELD_ID_BITS 2u /* of an instance field's id that are not the offset */
-#define FIELD_MOST 512u  /* a Thread's and a StackChunk's own fields are within that */
+/* Of an instance field's id, the bits that are not the offset. */
+#define FIELD_ID_BITS (tracer.java_major >= JAVA_VALUE_CLASSES ? 3u : 2u)
+#define FIELD_MOST 512u /* a Thread's and a StackChunk's own fields are within that */
 
 struct eden_layout eden_layout;
 
@@ -44,19 +45,27 @@ static bool find_serial(struct eden_layout *out)
     return out->young != 0 && out->old != 0;
 }
 
+/* A static field before JDK 27. */
+static uintptr_t parallel_part(const char *field)
+{
+    const uintptr_t *variable;
+    size_t offset = 0;
+    if (vm_static_field("ParallelScavengeHeap", field, &variable))
+        return *variable;
+    return vm_field_offset("ParallelScavengeHeap", field, &offset) ? vm_word(eden_heap(), offset)
+                                                                   : 0;
+}
+
 static bool find_parallel(struct eden_layout *out)
 {
-    const uintptr_t *young, *old;
-    if (!vm_static_field("ParallelScavengeHeap", "_young_gen", &young) ||
-        !vm_static_field("ParallelScavengeHeap", "_old_gen", &old) ||
-        !vm_field_offset("PSYoungGen", "_eden_space", &out->young_eden) ||
+    if (!vm_field_offset("PSYoungGen", "_eden_space", &out->young_eden) ||
         !vm_field_offset("PSYoungGen", "_from_space", &out->young_from) ||
         !vm_field_offset("PSOldGen", "_object_space", &out->old_space) ||
         !vm_field_offset("MutableSpace", "_bottom", &out->space_bottom) ||
         !vm_field_offset("MutableSpace", "_top", &out->space_top))
         return false;
-    out->young = *young;
-    out->old = *old;
+    out->young = parallel_part("_young_gen");
+    out->old = parallel_part("_old_gen");
     return out->young != 0 && out->old != 0;
 }
 

@@ -23,7 +23,7 @@ static const struct {
     int java_least;
     jint version;
     size_t place; /* of GetOneThreadAllocatedMemory */
-} tables[] = {{21, 0x20040000, 10}, {14, 0x20030000, 9}};
+} tables[] = {{26, 0x20050000, 10}, {21, 0x20040000, 10}, {14, 0x20030000, 9}};
 
 static allocated_bytes *allocated; /* NULL: not to be used */
 

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,11 +50,43 @@ void session_put_property(struct session *session, const char *key, const char *
     step_writer_property(session->drain.writer, key, value);
 }
 
+#define COMMAND_LINE_MOST                                                                          \
+    ((size_t) 4 << 20) /* the kernel's own limit is below, for most programs */
+
+/* The property has blanks between the arguments, and in them. The kernel knows where each one ends,
+ * if the command line ends with the same text. Returns false if it does not. */
+static bool mask_as_arguments(char *value, size_t length)
+{
+    char *line = malloc(COMMAND_LINE_MOST);
+    size_t got = line != NULL ? provenance_read("/proc/self/cmdline", line, COMMAND_LINE_MOST) : 0;
+    got -= got > 0; /* the 0 byte of the last one */
+    bool is_same = length > 0 && got >= length;
+    const char *last = is_same ? line + got - length : NULL;
+    for (size_t i = 0; i < length && is_same; i++)
+        is_same = last[i] == value[i] || (last[i] == '\0' && value[i] == ' ');
+    if (is_same) {
+        memcpy(value, last, length);
+        length = secrets_mask(value, length, '\0');
+        for (size_t i = 0; i < length; i++)
+            value[i] = value[i] != '\0' ? value[i] : ' ';
+    }
+    free(line);
+    return is_same;
+}
+
+static void put_java_command(struct session *session)
+{
+    char *value = jvm_property("sun.java.command");
+    if (value != NULL && !mask_as_arguments(value, strlen(value)))
+        secrets_mask(value, strlen(value), ' ');
+    if (value != NULL)
+        session_put_property(session, "java-command", value);
+    jvm_free(value);
+}
+
 static void put_system_property(struct session *session, const char *key, const char *name)
 {
     char *value = jvm_property(name);
-    if (value != NULL)
-        secrets_mask(value, strlen(value), ' ');
     if (value != NULL)
         session_put_property(session, key, value);
     jvm_free(value);
@@ -125,7 +158,7 @@ static void put_command_line(struct session *session)
     if (session->options.redact != 0)
         return;
     provenance_command_line(session->drain.writer, (uint64_t) getpid(), text, sizeof text);
-    put_system_property(session, "java-command", "sun.java.command");
+    put_java_command(session);
 }
 
 /* The options have names of methods and files. */

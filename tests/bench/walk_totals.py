@@ -87,7 +87,8 @@ def main():
                     faults += isinstance(found, str)
                     cells = found if isinstance(found, str) else \
                         " | ".join(f"{value:,}" for value in found) + f" | {100 * found[3] / found[1]:.4f}"
-                    print(f"| {program if program.startswith("facts.") else workloads.name(program)} | {name} | {collector} | {cells} |", flush=True)
+                    shown = program if program.startswith("facts.") else workloads.name(program)
+                    print(f"| {shown} | {name} | {collector} | {cells} |", flush=True)
     finally:
         shutil.rmtree(args.directory, ignore_errors=True)
     return faults != 0

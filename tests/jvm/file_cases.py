@@ -178,13 +178,15 @@ def duration(session):
 def secrets(session):
     """What looks like a secret in the command line is in no file that the agent writes."""
     command = session.java("HotAllocations", vm="-Ddb.password=hunter2hunter2", agent="file=run.step",
-                           words=["--api-key", "hunter2hunter3"])
+                           words=["--api-key", "hunter2 -hunter3 x", "http://h/?sig=hunter2a", "Authorization: Bearer hunter2b",
+                                  '{"token": "hunter2c"}', "--then", "all"])
     result = session.run(command)
     require(result.returncode == 0, shown(result.stderr))
     properties = json.loads(session.step("info", "--json", "run.step"))["properties"]
     line, java = properties["command-line"], properties["java-command"]
-    require("-Ddb.password=*** " in line and line.endswith("HotAllocations --api-key ***"), line)
-    require(java.endswith("HotAllocations --api-key ***"), java)
+    wanted = 'HotAllocations --api-key *** http://h/?sig=*** Authorization:*** {"token":*** --then all'
+    require("-Ddb.password=*** " in line and line.endswith(wanted), line)
+    require(java.endswith(wanted), java)
     require(not any(b"hunter2" in path.read_bytes() for path in session.directory.glob("run*")), "a secret in a file")
 
 

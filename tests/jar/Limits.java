@@ -111,6 +111,12 @@ class Limits {
     }
 
     @Test
+    @NoAllocation(site = "limits.Limits$Parser.parze")
+    void passesAtNoSite() {
+        sink = Parser.parse();
+    }
+
+    @Test
     @MaxAllocated(objects = 3, site = "limits.Limits$Parser.parse")
     void passesAtASite() {
         make(100);

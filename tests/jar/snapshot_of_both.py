@@ -37,6 +37,10 @@ def try_both(project, steptrace):
     first = project.snapshot.read_text()
     message = run(project, MORE)[0]["exact"]
     seen, known, kept = re.search(rf"{TEST} allocates (.*?)\s+allocations.snap has (.*?); -D.*trace: (\S+)", message, re.S).groups()
+    whole = subprocess.run([steptrace, "gate", kept, "--snapshot", "whole.snap", "--whole=x", "--update"], capture_output=True, text=True,
+                           check=False, cwd=project.scratch, timeout=60)
+    if whole.returncode != 3 or "missed=no" not in whole.stderr:
+        yield f"a trace of a phase alone is taken for the whole program: {whole}"
     code, said = gate(steptrace, project, kept)
     if code != 4 or f"  - {known}\n  + {seen}\n" not in said:
         yield f"gate ends with {code} and says {said}; JUnit {message}"

@@ -2,10 +2,8 @@
 package steptrace.junit;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -27,8 +25,7 @@ final class Reviewer {
         System.out.println("\n::error " + place(subject, fault) + "title=" + property(subject.name()) + "::" + message(fault));
         String summary = System.getenv("GITHUB_STEP_SUMMARY");
         if (summary != null)
-            Files.writeString(Path.of(summary), row(fault), StandardCharsets.UTF_8, StandardOpenOption.CREATE,
-                    StandardOpenOption.APPEND);
+            Place.append(Path.of(summary), row(fault));
     }
 
     /** "file=src/test/java/a/Test.java,line=7,", of the test's own frame; empty if the file is not found. */

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -40,6 +42,7 @@ final class Snapshot {
             + "(\\d{1,18}) bytes.*)");
     private static final int LARGEST = 3;
     private static final long MOST_BYTES = 1 << 26;
+    private static final long LOCK_NS = 30_000_000_000L, LOCK_STEP_NS = 10_000_000;
     private static final int JDK = Runtime.version().feature();
 
     private record Line(String test, SortedSet<Integer> jdks, String counts, long objects, long bytes) {
@@ -75,12 +78,13 @@ final class Snapshot {
     }
 
     /** Writes the test's line. A new file takes the place of the old one, which is whole until then. */
-    static void write(String test, Sites sites) throws IOException {
-        try (FileChannel old = locked()) {
+    static synchronized void write(String test, Sites sites) throws IOException {
+        Path file = Place.of(FILE);
+        try (FileChannel old = locked(file)) {
             List<Line> lines = lines(old);
             add(lines, Line.of(test, sites));
             lines.sort(Comparator.comparing(Line::test).thenComparing(line -> line.jdks.first()));
-            Path file = FILE.toRealPath(), written = Files.createTempFile(file.getParent(), "." + file.getFileName(), ".new");
+            Path written = Files.createTempFile(file.toAbsolutePath().getParent(), "." + file.getFileName(), ".new");
             try {
                 Files.setPosixFilePermissions(written, Files.getPosixFilePermissions(file));
                 Files.writeString(written, HEAD + lines.stream().map(Line::toString).collect(Collectors.joining()));
@@ -92,14 +96,14 @@ final class Snapshot {
     }
 
     /** The file, locked, and made if there is none. Another JVM may have replaced the one that was to be locked. */
-    private static FileChannel locked() throws IOException {
+    private static FileChannel locked(Path place) throws IOException {
         while (true) {
-            String before = state();
-            FileChannel file = FileChannel.open(FILE, StandardOpenOption.CREATE, StandardOpenOption.READ,
-                    StandardOpenOption.WRITE);
+            String before = state(place);
+            FileChannel file = FileChannel.open(place, StandardOpenOption.CREATE, StandardOpenOption.READ,
+                    StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
             try {
-                file.lock();
-                if (state().equals(before))
+                lock(file);
+                if (state(place).equals(before))
                     return file;
                 file.close();
             } catch (IOException fault) {
@@ -109,10 +113,20 @@ final class Snapshot {
         }
     }
 
+    /** Who may read the file may hold a lock of it. */
+    private static void lock(FileChannel file) throws IOException {
+        long end = System.nanoTime() + LOCK_NS;
+        while (file.tryLock() == null) {
+            if (System.nanoTime() - end > 0)
+                throw new IOException(FILE + ": another process holds its lock");
+            LockSupport.parkNanos(LOCK_STEP_NS);
+        }
+    }
+
     /** Says which file it is; empty if there is none. */
-    private static String state() throws IOException {
+    private static String state(Path place) throws IOException {
         try {
-            BasicFileAttributes now = Files.readAttributes(FILE, BasicFileAttributes.class);
+            BasicFileAttributes now = Files.readAttributes(place, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
             if (!now.isRegularFile())
                 throw new IOException(FILE + ": no regular file");
             return now.fileKey() + " " + now.lastModifiedTime();
@@ -137,10 +151,11 @@ final class Snapshot {
     /** What is wrong with what the test allocates; empty if nothing is. */
     static String fault(Subject subject, Sites sites, Limit limit) throws IOException {
         String test = subject.name();
-        if (state().isEmpty())
+        Path place = Place.of(FILE);
+        if (state(place).isEmpty())
             return test + ": there is no " + FILE + "; -Dsteptrace.update=true writes it\n";
         List<Line> known = new ArrayList<>();
-        try (FileChannel file = FileChannel.open(FILE, StandardOpenOption.READ)) {
+        try (FileChannel file = FileChannel.open(place, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
             known.addAll(lines(file));
         }
         known.removeIf(line -> !line.test.equals(test));

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import steptrace.packed.PackedFile;
 
 /** The command steptrace, which reads the traces: the JAR file's, or the one that the user names. */
@@ -33,8 +34,12 @@ final class Command {
         }
     }
 
-    /** Returns what it prints. Anything but success is an exception: a test is never judged by half a trace. */
-    static String run(String... words) throws IOException {
+    /**
+     * Returns what it prints. Anything but success is an exception: a test is never judged by half a trace.
+     *
+     * @param told gets what it says on stderr
+     */
+    static String run(Consumer<String> told, String... words) throws IOException {
         List<String> command = new ArrayList<>(List.of(program));
         command.addAll(List.of(words));
         Path errors = Files.createTempFile("steptrace-", ".err");
@@ -46,6 +51,7 @@ final class Command {
             String said = Files.readString(errors, StandardCharsets.ISO_8859_1);
             if (code != 0 || said.contains(NOT_MEASURED))
                 throw new IOException(NAME + " " + String.join(" ", words) + " ends with " + code + ": " + output + said);
+            told.accept(said);
             return output;
         } catch (InterruptedException fault) {
             Thread.currentThread().interrupt();

@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import steptrace.Agent;
@@ -29,6 +31,9 @@ public final class Recording implements AutoCloseable {
             "!java.lang.invoke.MethodHandleNatives.*", "!**.$jacocoInit");
     /** A JVM records one trace at a time: measurements come one after the other. */
     private static final ReentrantLock ONE_AT_A_TIME = new ReentrantLock();
+    private static final String UNMATCHED = "no method matches ";
+    /** Once in a JVM. */
+    private static final Set<String> REPORTED = ConcurrentHashMap.newKeySet();
 
     private final String name;
     private final String pattern;
@@ -116,7 +121,15 @@ public final class Recording implements AutoCloseable {
         for (String one : patterns)
             if (!one.isEmpty())
                 words.addAll(List.of("--site", encodable(one)));
-        return Sites.of(Command.run(words.toArray(String[]::new)));
+        return Sites.of(Command.run(said -> reportUnmatched(said, patterns), words.toArray(String[]::new)));
+    }
+
+    /** A wrong name counts nothing, and so does a right one where nothing is allocated: the user knows which it is. */
+    private void reportUnmatched(String said, String... patterns) {
+        for (String pattern : patterns)
+            said.lines().filter(line -> line.contains(UNMATCHED + "'" + encodable(pattern) + "'"))
+                    .map(line -> line.substring(line.indexOf(UNMATCHED))).filter(REPORTED::add)
+                    .forEach(line -> System.err.println("steptrace: " + name + ": of what was allocated, " + line));
     }
 
     /** The command gets words in the platform's charset, where a letter may be missing: a star for it, which matches more. */

@@ -14,11 +14,13 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Objects by class and site: the table that {@code steptrace heap --by class+site --csv} prints. */
 public final class Sites {
     private static final String HEADER = "objects,bytes,class,site";
+    private static final Pattern TWIN = Pattern.compile(" \\((?:loader|class) \\d+\\)$");
     private static final int ROWS = 10;
     private static final int FRAMES = 12;
     private static final Map<String, String> PRIMITIVES = Map.of("Z", "boolean", "B", "byte", "C", "char", "S", "short",
@@ -83,21 +85,26 @@ public final class Sites {
         return objects + (objects == 1 ? " object, " : " objects, ") + bytes + " bytes";
     }
 
-    /** "byte[]" for "[B", "a.B[][]" for "[[La.B;". */
+    /** "byte[]" for "[B", "a.B[][]" for "[[La.B;", "a.B[] (loader 3)" for "[La.B; (loader 3)". */
     static String sourceName(String name) {
-        int dimensions = name.lastIndexOf('[') + 1;
-        String element = name.substring(dimensions);
+        String twin = name.substring(plainName(name).length()), plain = plainName(name);
+        int dimensions = plain.lastIndexOf('[') + 1;
+        String element = plain.substring(dimensions);
         if (dimensions == 0)
             return name;
         element = element.startsWith("L") && element.endsWith(";") ? element.substring(1, element.length() - 1)
                 : PRIMITIVES.getOrDefault(element, element);
-        return element + "[]".repeat(dimensions);
+        return element + "[]".repeat(dimensions) + twin;
     }
 
-    /** A hidden class has an address in its name, and a class of a second loader a number: they change from run to run. */
+    /** Without what the command adds to the names of classes that share theirs. */
+    private static String plainName(String name) {
+        return TWIN.matcher(name).replaceFirst("");
+    }
+
+    /** A hidden class has an address in its name, and one that shares its name a number: they change from run to run. */
     private static String stableName(String type) {
-        return type.replaceAll("\\$\\$Lambda[^\\[ ]*", "\\$\\$Lambda").replaceAll("[./]0x[0-9a-f]+", "")
-                .replaceAll(" \\(loader \\d+\\)", "");
+        return plainName(type).replaceAll("\\$\\$Lambda[^\\[ ]*", "\\$\\$Lambda").replaceAll("\\.0x[0-9a-f]+", "");
     }
 
     /** Objects by class, by names that are the same in each run. */

@@ -11,7 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
@@ -25,7 +24,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A file of the JAR file for this machine, {@code native/linux-amd64/NAME}, in a directory of its own. */
 public final class PackedFile implements AutoCloseable {
-    private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
     private static final String DIGEST = ".sha256";
     private static final int WRITABLE_BY_OTHERS = 022;
 
@@ -71,9 +69,9 @@ public final class PackedFile implements AutoCloseable {
     public Path descriptor() throws IOException {
         FileInputStream open = new FileInputStream(file.toFile());
         OPEN.add(open);
-        Path found = find(file);
+        Path found = Descriptors.of(file);
         Map<String, Object> seen = Files.readAttributes(found, "unix:uid,mode");
-        boolean isOurs = seen.get("uid").equals(Files.getAttribute(DESCRIPTORS, "unix:uid"))
+        boolean isOurs = seen.get("uid").equals(Descriptors.user())
                 && ((Integer) seen.get("mode") & WRITABLE_BY_OTHERS) == 0;
         if (!isOurs)
             throw new IOException(file + ": another user may write it");
@@ -83,16 +81,6 @@ public final class PackedFile implements AutoCloseable {
             digest.update(bytes, 0, length);
         check(digest.digest());
         return Path.of("/proc", String.valueOf(ProcessHandle.current().pid()), "fd", found.getFileName().toString());
-    }
-
-    private static Path find(Path file) throws IOException {
-        Object key = Files.readAttributes(file, BasicFileAttributes.class).fileKey();
-        try (var descriptors = Files.newDirectoryStream(DESCRIPTORS)) {
-            for (Path one : descriptors)
-                if (Files.exists(one) && Files.readAttributes(one, BasicFileAttributes.class).fileKey().equals(key))
-                    return one;
-        }
-        throw new IOException(file + ": no descriptor of it in " + DESCRIPTORS);
     }
 
     /** Removes file and directory. */

@@ -39,6 +39,7 @@ OPENERS = {  # files, or folders, that do any of these, each with the reason
     "format/hatf/hatf_output_file": "tmpfile(), which has no name",
     "converter/output/output_directory": "outputs: directories, and files that appear when they are whole",
     "converter/output/output_file": "outputs: files",
+    "converter/output/output_lock": "outputs: the lock of a file to replace",
     "converter/output/output_signals": "outputs that a signal leaves unfinished, removed",
     "converter/files/spool": "temporary files without a name",
     "converter/recorders/attach_protocol": "files of another user's process, opened in a child with that user's rights",

@@ -212,6 +212,8 @@ void session_put_provenance(struct session *session)
         provenance_number(session->drain.writer, "stack", session->options.stack);
     if (session->options.engine != ENGINE_WALK)
         session_put_property(session, "existing", session->options.existing ? "yes" : "no");
+    if (session->late && !session->options.missed)
+        session_put_property(session, "missed", "no");
     if (session->padding_mask != 0) {
         char layout[LAYOUT_TEXT];
         layouts_describe(layout);

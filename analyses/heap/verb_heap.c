@@ -151,7 +151,7 @@ struct heaps_found {
     bool is_of_jvm;    /* recorded in a JVM, which collects */
     bool is_collected; /* it did at the end: end=collect */
     bool is_empty;     /* no event was selected */
-    const char *end;   /* the trace's property */
+    const char *lack;  /* measures_find_lack() */
 };
 
 /* Of two moments, the first is the side before. */
@@ -159,7 +159,7 @@ static bool verb_heap_measure(const struct heaps_found *found, struct measures *
 {
     const struct heap_asked *asked = found->asked;
     size_t count = asked->gates.count > 0 ? asked->moment_count : 0;
-    measures_note_end(measures, found->end);
+    measures_note_lack(measures, found->lack);
     bool ok = count == 0 ||
               measures_note_names(measures, found->sites->names, &asked->selected, found->is_empty);
     for (size_t i = 0; ok && i < count; i++)
@@ -333,7 +333,7 @@ static enum step_status trace_print(struct pass *pass, const char *path)
     found->is_empty = pass->input->events == 0;
     found->is_of_jvm =
         trace_text_is_there(event_source_property(pass->input->source, "java-vm-version"));
-    found->end = event_source_property(pass->input->source, "end").unshown;
+    found->lack = measures_find_lack(pass->input->source, &pass->asked->selected);
     found->is_collected = event_source_number(pass->input->source, "end-collection-ns", 0) != 0;
     if ((pass->asked->report.axes & HEAP_BY_SITE) != 0 && pass->tracker.sites.count <= 1)
         report_no_stacks(path);

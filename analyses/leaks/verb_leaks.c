@@ -147,7 +147,7 @@ static enum step_status verb_leaks_follow(struct leaks_options *options, const c
     options->lacks_existing =
         options->with_existing &&
         trace_lacks_existing(event_source_property(input->source, "existing").unshown);
-    measures_note_end(&options->measures, event_source_property(input->source, "end").unshown);
+    measures_note_lack(&options->measures, measures_find_lack(input->source, selected));
     if (side == SIDE_BEFORE)
         choose_limits(options, &tracker);
     if (status == STEP_STATUS_OK && options->gates.count > 0 &&

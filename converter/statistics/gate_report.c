@@ -314,10 +314,10 @@ static void print_details(const struct gate_verdict *verdict, const struct measu
 static const char *why_not_judged(const struct gate_verdict *verdict,
                                   const struct measures *measures)
 {
-    return measures->ends_early != NULL ? measures->ends_early
-           : verdict->matched == 0      ? "no name matches"
-           : verdict->is_none           ? "what is measured has no such value"
-                                        : "a pattern of the selection matches nothing";
+    return measures->lack != NULL  ? measures->lack
+           : verdict->matched == 0 ? "no name matches"
+           : verdict->is_none      ? "what is measured has no such value"
+                                   : "a pattern of the selection matches nothing";
 }
 
 static void gate_report_print_verdict(const struct gate_verdict *verdict, const char *verb,
@@ -422,7 +422,7 @@ static bool is_lost(const struct gate_verdict *verdict, const struct measures *m
         measures->known[AXIS_CLASS].count > 0 || measures->known[AXIS_METHOD].count > 0;
     if (verdict->fails)
         return false;
-    if (measures->ends_early != NULL)
+    if (measures->lack != NULL)
         return true;
     if (verdict->is_noise || gate_rule_is_of_absence(rule))
         return false;

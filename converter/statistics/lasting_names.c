@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes names that differ from run to run equal. */
 #include "converter/statistics/lasting_names.h"
-#include "converter/files/trace_gap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/files/trace_gap.h"
+#include "converter/trace/missed_objects.h"
 #include "converter/trace/unmatched.h"
 
 #define DIGITS "0123456789"
@@ -214,10 +215,16 @@ static bool note_thread(struct measures *measures, const struct trace_names *nam
            note_name(measures, AXIS_THREAD, (struct step_bytes){(const uint8_t *) text, length});
 }
 
-void measures_note_end(struct measures *measures, const char *end)
+const char *measures_find_lack(const struct event_source *source,
+                               const struct event_selection *selected)
 {
-    const char *early = trace_gap_any_early(end);
-    measures->ends_early = early != NULL ? early : measures->ends_early;
+    const char *early = trace_gap_any_early(event_source_property(source, "end").unshown);
+    return early != NULL ? early : missed_objects_of(source, &selected->phases);
+}
+
+void measures_note_lack(struct measures *measures, const char *lack)
+{
+    measures->lack = lack != NULL ? lack : measures->lack;
 }
 
 bool measures_note_names(struct measures *measures, const struct trace_names *names,

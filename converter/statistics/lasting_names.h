@@ -7,6 +7,7 @@
 #include "converter/heap/heap_sites.h"
 #include "converter/statistics/measures.h"
 #include "converter/trace/event_selection.h"
+#include "converter/trace/event_source.h"
 #include "converter/trace/names.h"
 
 #define LASTING_NAME_MOST 1024u
@@ -31,8 +32,12 @@ static inline void measures_want_names(struct event_selection *selected)
 {
     selected->kinds |= TRACE_KIND_BIT(EVENT_CLASS_LOAD) | TRACE_KIND_BIT(EVENT_THREAD_BEGIN);
 }
-/* Notes the trace's property `end`, or NULL. */
-void measures_note_end(struct measures *measures, const char *end);
+/* Returns why rules that do not hold cannot be judged, as the trace lacks something of the
+ * program, or NULL.  Call it when the events are read. */
+const char *measures_find_lack(const struct event_source *source,
+                               const struct event_selection *selected);
+/* Notes what it has returned. */
+void measures_note_lack(struct measures *measures, const char *lack);
 /* Notes the names of a trace, which rules may name whether they have rows or not, and whether some
  * pattern of the selection matches none of them.  is_empty: no event was selected.  Call it before
  * the trace's run is added.  Returns false if memory runs out. */

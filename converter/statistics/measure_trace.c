@@ -304,7 +304,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
 {
     struct trace_measure *measure = folding->measure;
     struct measure_run *run = &folding->measures->runs[folding->run];
-    measures_note_end(folding->measures, event_source_property(source, "end").unshown);
+    measures_note_lack(folding->measures, measures_find_lack(source, &source->filter.selected));
     const char *program = event_source_property(source, "java-command").unshown;
     if (program == NULL && event_source_property(source, "java-vm-name").unshown == NULL)
         program = event_source_property(source, "command-line").unshown; /* of a native program */

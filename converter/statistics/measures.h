@@ -58,8 +58,8 @@ struct measures {
     size_t run_capacity;
     /* Names of the traces (measures_note_names()): classes, threads and methods */
     struct name_index known[AXIS_COUNT];
-    /* Why some trace ended before its program did (trace_gap_any_early()); NULL: none did. */
-    const char *ends_early;
+    /* What some trace may lack (measures_note_lack()); NULL: nothing. */
+    const char *lack;
     bool is_unmatched; /* some pattern of the selection matches nothing, in any run */
 
     bool exact_names;     /* use names unchanged */

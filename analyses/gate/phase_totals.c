@@ -15,12 +15,14 @@
 #include "converter/containers/no_memory.h"
 #include "converter/files/trace_gap.h"
 #include "converter/formats/input.h"
+#include "converter/trace/missed_objects.h"
 #include "converter/trace/open_phases.h"
 #include "converter/trace/unmatched.h"
 #include "format/core/grow.h"
 
 #define PHASE_CLASSES_SHOWN 3u
 #define PHASE_NO_NAME "(no name)"
+#define PHASE_FRAMES_LEAST 64u
 #define PHASE_WHOLE 0u /* its number, if the whole program is one */
 
 static const char *const once[] = {"!java.lang.ClassLoader.loadClass",
@@ -207,31 +209,50 @@ static void phase_line_print(const struct phase_line *line, FILE *out)
                 line->rows[i].class_name);
 }
 
-/* A line begins with the name: `#` would make it a comment. */
-static void phase_name_print(struct step_bytes name, FILE *out)
-{
-    if (name.length == 0)
-        fputs(PHASE_NO_NAME, out);
-    if (name.length > 0 && name.data[0] == '#') {
-        fputs("\\x23", out);
-        name = (struct step_bytes){name.data + 1, name.length - 1};
-    }
-    print_shown(name, out);
-}
-
-static int hex_digit(char c)
+static int hex_digit(uint8_t c)
 {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Returns whether the text begins with an escape: "\x0a". */
+static bool is_escape(const uint8_t *text, size_t length)
+{
+    return length >= 4 && text[0] == '\\' && text[1] == 'x' && hex_digit(text[2]) >= 0 &&
+           hex_digit(text[3]) >= 0;
+}
+
+/* A line begins with the name: `#` would make it a comment. */
+static bool is_first_escaped(struct step_bytes name)
+{
+    return name.length > 0 &&
+           (name.data[0] == '#' || (name.length == sizeof PHASE_NO_NAME - 1 &&
+                                    memcmp(name.data, PHASE_NO_NAME, name.length) == 0));
+}
+
+/* Different names are different texts, so what looks like an escape gets one. */
+static void phase_name_print(struct step_bytes name, FILE *out)
+{
+    size_t shown = 0;
+    if (name.length == 0)
+        fputs(PHASE_NO_NAME, out);
+    for (size_t i = 0; i < name.length; i++) {
+        if ((i > 0 || !is_first_escaped(name)) && !is_escape(name.data + i, name.length - i))
+            continue;
+        print_shown((struct step_bytes){name.data + shown, i - shown}, out);
+        fprintf(out, "\\x%02x", name.data[i]);
+        shown = i + 1;
+    }
+    print_shown((struct step_bytes){name.data + shown, name.length - shown}, out);
 }
 
 char *phase_name_of_line(const char *name)
 {
     char *text = strdup(strcmp(name, PHASE_NO_NAME) == 0 ? "" : name), *to = text;
     for (const char *at = text; at != NULL && *at != '\0';) {
-        bool is_escape =
-            at[0] == '\\' && at[1] == 'x' && hex_digit(at[2]) >= 0 && hex_digit(at[3]) >= 0;
-        *to++ = is_escape ? (char) (hex_digit(at[2]) << 4 | hex_digit(at[3])) : *at;
-        at += is_escape ? 4 : 1;
+        const uint8_t *byte = (const uint8_t *) at;
+        bool escaped = is_escape(byte, strlen(at));
+        *to++ = escaped ? (char) (hex_digit(byte[2]) << 4 | hex_digit(byte[3])) : *at;
+        at += escaped ? 4 : 1;
     }
     if (to != NULL)
         *to = '\0';
@@ -344,6 +365,16 @@ static const char *phase_totals_lack(const struct input *input, unsigned jdk)
                     : NULL;
 }
 
+/* The same of what is counted.  Without --phase, each phase is. */
+static const char *phase_totals_missed(const struct phase_pass *pass)
+{
+    const struct selected_globs none = {.count = 0};
+    const struct selected_globs *phases = &pass->counting->selected.phases;
+    return missed_objects_of(pass->input.source, pass->counting->whole != NULL ? &none
+                                                 : phases->count == 0          ? NULL
+                                                                               : phases);
+}
+
 /* Reports patterns that match nothing: a misspelt one must not make a gate pass.  Those that the
  * user did not give may. */
 static enum step_status phase_totals_match(struct phase_pass *pass, const char *path)
@@ -361,6 +392,28 @@ static enum step_status phase_totals_match(struct phase_pass *pass, const char *
                                                                         : STEP_STATUS_CORRUPT;
 }
 
+/* What is called once is found in call stacks. */
+static void phase_totals_report_stack(const struct input *input, const char *path)
+{
+    uint64_t frames = event_source_number(input->source, "stack", 0);
+    if (frames < PHASE_FRAMES_LEAST)
+        report_line("%s: call stacks of %" PRIu64 " frames: what the JVM does once may be counted "
+                    "where they are deeper (the agent's option stack=%u)",
+                    path, frames, PHASE_FRAMES_LEAST);
+}
+
+/* Verifies all blocks: those of other kinds are not read. */
+static enum step_status phase_totals_verify(const struct input *input)
+{
+    struct trace_inventory inventory = {.records = NULL};
+    enum step_status status = STEP_STATUS_OK;
+    if (input->source->operations->inventory != NULL)
+        status = input->source->operations->inventory(input->source, &inventory);
+    free(inventory.records);
+    free(inventory.is_event);
+    return status;
+}
+
 static enum step_status phase_totals_read(struct phase_pass *pass, struct phase_totals *counts,
                                           const char *path)
 {
@@ -369,11 +422,12 @@ static enum step_status phase_totals_read(struct phase_pass *pass, struct phase_
     const char *lack = phase_totals_lack(&pass->input, jdk);
     if (lack != NULL)
         return report_unfit(path, lack);
-    enum step_status status = STEP_STATUS_OK;
-    if (pass->counting->whole == NULL)
+    enum step_status status = phase_totals_verify(&pass->input);
+    if (status == STEP_STATUS_OK && pass->counting->whole == NULL)
         status = event_source_phases(pass->input.source, phase_totals_see, pass, &error);
     if (status != STEP_STATUS_OK)
         return status == STEP_STATUS_NO_MEMORY ? report_no_memory() : report_error(&error);
+    phase_totals_report_stack(&pass->input, path);
     status = input_each(&pass->input, phase_totals_put, pass);
     if (status != STEP_STATUS_OK)
         return status;
@@ -381,6 +435,9 @@ static enum step_status phase_totals_read(struct phase_pass *pass, struct phase_
         pass->counting->whole != NULL ? id_table_get(&pass->phases, PHASE_WHOLE) : NULL;
     if (whole != NULL)
         *whole = 1;
+    lack = phase_totals_missed(pass);
+    if (lack != NULL)
+        return report_unfit(path, lack);
     if (pass->lacks_sizes)
         return report_unfit(path, "an object has no size" NO_SIZES);
     if (!phase_totals_fold(pass) || !phase_totals_finish(pass, counts, jdk, path))

@@ -6,6 +6,7 @@
  */
 #include "analyses/gate/source_name.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,18 @@ static char *source_name_array(char *name)
     return text;
 }
 
+/* Cuts a number such as " (loader 3)" off the end: by it, commands tell classes of one name apart
+ * (converter/trace/class_twins.h). */
+static void source_name_cut(char *name, const char *what)
+{
+    size_t length = strlen(name), begin = strlen(what), digits = 0;
+    while (length > begin + 1 + digits && isdigit((unsigned char) name[length - 2 - digits]))
+        digits++;
+    char *at = digits > 0 && name[length - 1] == ')' ? name + length - 1 - digits - begin : NULL;
+    if (at != NULL && strncmp(at, what, begin) == 0)
+        *at = '\0';
+}
+
 static bool is_hex(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
@@ -85,6 +98,10 @@ static size_t source_name_varies(const char *at, size_t *keeps)
 char *source_name_of(struct step_bytes name)
 {
     char *text = source_name_shown(name);
+    if (text != NULL) {
+        source_name_cut(text, " (loader ");
+        source_name_cut(text, " (class ");
+    }
     text = text != NULL ? source_name_array(text) : NULL;
     char *to = text;
     for (const char *at = text; at != NULL && *at != '\0';) {

@@ -10,6 +10,7 @@
 #include "converter/cli/error_report.h"
 #include "converter/cli/verb.h"
 #include "converter/containers/no_memory.h"
+#include "converter/output/output_lock.h"
 #include "converter/statistics/gate_rule.h"
 #include "converter/trace/open_phases.h"
 #include "converter/trace/selection_options.h"
@@ -343,15 +344,24 @@ static enum step_status gate_write(const struct gate_run *run, struct snapshot_f
     return status;
 }
 
-/* Reads the file a second time, so that both are there to compare. */
+/* Reads the file twice again, so that both are there to compare, while nobody else writes it. */
 static enum step_status gate_update(struct gate_run *run)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct snapshot_file file;
-    enum step_status status = snapshot_file_read(&file, run->asked->snapshot, &error);
+    struct output_lock lock;
+    enum step_status status = output_lock_take(&lock, run->asked->snapshot, &error);
+    if (status != STEP_STATUS_OK)
+        return report_error(&error);
+    snapshot_file_reset(&run->snapshot);
+    status = snapshot_file_read(&run->snapshot, run->asked->snapshot, &error);
+    file = (struct snapshot_file){.path = NULL};
+    if (status == STEP_STATUS_OK)
+        status = snapshot_file_read(&file, run->asked->snapshot, &error);
     if (status == STEP_STATUS_OK)
         status = gate_change(run, &file) ? gate_write(run, &file, &error) : no_memory(&error);
     snapshot_file_reset(&file);
+    output_lock_release(&lock);
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 

@@ -212,7 +212,12 @@ static void report_methods(const char *path, const struct trace_names *names, co
     char text[WORD_ROOM + 32] = "", word[WORD_ROOM];
     const char *pattern = glob + (glob[0] == '!');
     size_t count = count_of(&names->methods);
-    if (count == 0 || !begin_words(&words, count))
+    if (count == 0) {
+        report_line("%s: no method matches '%s': the trace names none (the agent's option stack=N)",
+                    path, pattern);
+        return;
+    }
+    if (!begin_words(&words, count))
         return;
     for (uint32_t id = 0; id_table_next(&names->methods, &id); id++) {
         const struct trace_method *method = trace_method_of(names, id);

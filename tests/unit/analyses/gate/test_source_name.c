@@ -37,9 +37,25 @@ static void test_runs(void)
     check("a/\033\n\xff", "a.\\x1b\\x0a\\xff");
 }
 
+static void test_twins(void)
+{
+    check("a/B (loader 3)", "a.B");
+    check("[La/B; (loader 12)", "a.B[]");
+    check("[[La/B; (class 7)", "a.B[][]");
+    check("a/B$$Lambda$14/0x00007f03c0000a28 (loader 3)", "a.B$$Lambda");
+    check("a/B (loader )", "a.B (loader )");
+    check("a/B (loader 3", "a.B (loader 3");
+    check("a/B (loader x3)", "a.B (loader x3)");
+    check("a/B (loader 3)C", "a.B (loader 3)C");
+    check("a/B(loader 3)", "a.B(loader 3)");
+    check("3)", "3)");
+    check(" (class 3)", "");
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("source names", NULL, NULL);
     CU_add_test(suite, "arrays", test_arrays);
     CU_add_test(suite, "what varies from run to run", test_runs);
+    CU_add_test(suite, "classes that share a name", test_twins);
 }

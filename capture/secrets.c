@@ -157,6 +157,8 @@ static size_t mask_word(char *text, size_t length, size_t at, size_t *size, char
 static size_t mask_words_within(char *text, size_t length, size_t at, size_t *size)
 {
     size_t masked = secrets_mask(text + at, *size, ' ');
+    if (masked == *size)
+        return length;
     memmove(text + at + masked, text + at + *size, length - at - *size + 1);
     length -= *size - masked;
     *size = masked;

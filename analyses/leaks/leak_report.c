@@ -13,6 +13,7 @@
 #include "converter/files/sampled_trace.h"
 #include "converter/numbers/amount.h"
 #include "converter/numbers/quantity.h"
+#include "converter/numbers/sample_totals.h"
 #include "converter/statistics/change_ranking.h"
 #include "converter/trace/class_twins.h"
 #include "format/json/json_output.h"

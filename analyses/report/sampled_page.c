@@ -9,6 +9,7 @@
 #include "converter/containers/no_memory.h"
 #include "converter/files/sampled_trace.h"
 #include "converter/numbers/amount.h"
+#include "converter/numbers/sample_totals.h"
 #include "converter/output/output_file.h"
 #include "converter/statistics/statistics_report.h"
 

@@ -2,6 +2,8 @@
 /* Opens the trace's events with a separate reader. */
 #include "analyses/tables/event_rows.h"
 
+#include <stdlib.h>
+
 #include "converter/files/trace_reader.h"
 #include "converter/step/stepfile.h"
 #include "format/core/step_no_memory.h"
@@ -33,6 +35,21 @@ enum step_status event_feed_open_weighed(struct event_feed *feed, struct tables 
     return status == STEP_STATUS_OK
                ? stepfile_event_source_create(tables->path, reader, &selected, &feed->source, error)
                : status;
+}
+
+enum step_status tables_find_weights(struct tables *tables, struct step_error *error)
+{
+    struct event_feed *feed = NULL;
+    if (tables->weighed != NULL || tables->sample_interval_bytes == 0)
+        return STEP_STATUS_OK;
+    feed = calloc(1, sizeof *feed);
+    if (feed == NULL)
+        return step_no_memory(error, tables->path);
+    enum step_status status = event_feed_open_weighed(feed, tables, 0, error);
+    tables->weighed = feed->source;
+    free(feed);
+    return status == STEP_STATUS_OK ? sample_weights_read(&tables->weights, tables->weighed, error)
+                                    : status;
 }
 
 void tables_note_damage(struct tables *tables, const struct trace_about *about)

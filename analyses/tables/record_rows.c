@@ -19,8 +19,8 @@ struct record_rows {
     struct block_choice choice;
     size_t at; /* index into `choice` */
     uint8_t **fields;
-    struct table_field collected, drawn;
-    bool has_collected, has_drawn;
+    struct table_field collected, drawn, class, time;
+    bool has_collected, has_drawn, has_totals;
     /* The current block. */
     struct step_block *block;
     size_t row, row_count;
@@ -28,8 +28,9 @@ struct record_rows {
     struct step_column_view types;
     struct collected_view deaths; /* for CELL_COLLECTION */
     struct step_column_view
-        drawn_view;       /* for CELL_WEIGHT; no rows: all with the trace's interval */
-    uint64_t bound_ticks; /* maximum time of the block */
+        drawn_view; /* for CELL_WEIGHT; no rows: all with the trace's interval */
+    struct step_column_view class_view, time_view; /* for CELL_WEIGHT with exact totals */
+    uint64_t bound_ticks;                          /* maximum time of the block */
 };
 
 /* Returns whether the column's values are of a field. */
@@ -72,6 +73,19 @@ static void put_numbers(const struct step_column_view *view, size_t from, size_t
         out[i] = view->values[(from + i) * view->step];
 }
 
+/* Returns the weight that exact totals of classes leave of one by chance. */
+static double corrected(const struct record_rows *rows, size_t row, double chance)
+{
+    const struct tables *tables = rows->base.tables;
+    uint64_t class_id = rows->class_view.values[row * rows->class_view.step];
+    uint64_t ticks = rows->time_view.values[row * rows->time_view.step];
+    return sample_totals_weight(
+        tables->weights.totals,
+        trace_class_of(&tables->weighed->names, class_id <= UINT32_MAX ? (uint32_t) class_id : 0)
+            ->name,
+        tables_time_ns(tables, ticks), chance);
+}
+
 /* From sizes, the bits of doubles. */
 static void put_weights(const struct record_rows *rows, const struct step_column_view *view,
                         size_t from, size_t count, uint64_t *out)
@@ -82,6 +96,8 @@ static void put_weights(const struct record_rows *rows, const struct step_column
         double weight = sample_weight(
             view->values[(from + i) * view->step],
             java_interval(interval) != 0 ? interval : rows->base.tables->sample_interval_bytes);
+        if (rows->has_totals)
+            weight = corrected(rows, from + i, weight);
         memcpy(&out[i], &weight, sizeof weight);
     }
 }
@@ -336,6 +352,12 @@ static enum step_status view_block(struct record_rows *rows, struct step_error *
             status = step_block_column(rows->block, table->record, rows->drawn.record,
                                        rows->drawn.slot, &rows->drawn_view, error);
     }
+    if (status == STEP_STATUS_OK && rows->has_totals)
+        status = step_block_column(rows->block, table->record, rows->class.record, rows->class.slot,
+                                   &rows->class_view, error);
+    if (status == STEP_STATUS_OK && rows->has_totals)
+        status = step_block_column(rows->block, table->record, rows->time.record, rows->time.slot,
+                                   &rows->time_view, error);
     if (status == STEP_STATUS_OK)
         status = step_block_types(rows->block, table->record, &rows->types, error);
     rows->row_count = rows->types.count;
@@ -432,6 +454,22 @@ static void want_drawn(struct record_rows *rows)
         wanted_fields_add(rows->fields, tables->definition, &rows->drawn);
 }
 
+/* The totals say by class and time what a sample stands for. */
+static enum step_status want_totals(struct record_rows *rows, struct step_error *error)
+{
+    struct tables *tables = rows->base.tables;
+    enum step_status status = tables_find_weights(tables, error);
+    if (status != STEP_STATUS_OK || tables->weights.totals == NULL)
+        return status;
+    rows->has_totals = tables_field(tables, CLASS_FIELD, &rows->class) &&
+                       tables_field(tables, TIME_FIELD, &rows->time);
+    if (rows->has_totals) {
+        wanted_fields_add(rows->fields, tables->definition, &rows->class);
+        wanted_fields_add(rows->fields, tables->definition, &rows->time);
+    }
+    return status;
+}
+
 static enum step_status record_rows_open(struct table_rows *base, struct step_error *error)
 {
     struct record_rows *rows = (struct record_rows *) base;
@@ -452,8 +490,10 @@ static enum step_status record_rows_open(struct table_rows *base, struct step_er
             wanted_fields_add(rows->fields, tables->definition,
                               &(struct table_field){table->cells[i].owner, table->cells[i].field,
                                                     table->cells[i].slot});
-        if (table->cells[i].kind == CELL_WEIGHT)
+        if (table->cells[i].kind == CELL_WEIGHT) {
             want_drawn(rows);
+            status = want_totals(rows, error);
+        }
         if (table->cells[i].kind != CELL_COLLECTION)
             continue;
         rows->has_collected = tables_field(tables, COLLECTED_FIELD, &rows->collected);

@@ -396,6 +396,9 @@ void tables_close(struct tables *tables)
     table_names_reset(&tables->type_names);
     table_names_reset(&tables->words);
     free(tables->collections);
+    sample_weights_reset(&tables->weights);
+    if (tables->weighed != NULL)
+        tables->weighed->operations->destroy(tables->weighed);
     step_reader_destroy(tables->reader);
     free(tables->path);
     free(tables);

@@ -9,6 +9,7 @@
 #include "converter/files/record_layout.h"
 #include "converter/numbers/trace_ticks.h"
 #include "converter/step/java_records.h"
+#include "converter/trace/sample_weights.h"
 #include "format/core/arena.h"
 
 /*
@@ -62,6 +63,8 @@ struct tables {
     uint64_t *collections; /* times of collections, ascending; filled on demand */
     size_t collection_count;
     bool has_collections;
+    struct event_source *weighed; /* of a sampled trace, on demand: what `weights` was read from */
+    struct sample_weights weights;
     /* All traces. */
     struct table_names type_names; /* record types; code: index in the definition */
     struct table_names words;      /* words of columns with few values, added by makers */
@@ -97,6 +100,8 @@ bool tables_field(const struct tables *tables, int record, int of, const char *n
 /* Arguments of tables_field(): of deaths, the time of their collection; of samples, the interval
  * where it is not that of the trace. */
 #define COLLECTED_FIELD STEP_JAVA_OBJECT_DEATH, STEP_JAVA_OBJECT_FREE, "collected"
+#define CLASS_FIELD STEP_JAVA_OBJECT_ALLOC, STEP_JAVA_OBJECT_ALLOC, "class"
+#define TIME_FIELD STEP_JAVA_OBJECT_ALLOC, STEP_JAVA_OBJECT_ALLOC, "time"
 #define DRAWN_FIELD STEP_JAVA_OBJECT_SAMPLED, STEP_JAVA_OBJECT_ALLOC, "interval"
 
 /* The times at which the frees of a block were found: the time in the field, or else that of the
@@ -118,6 +123,8 @@ static inline uint64_t collected_view_ticks(const struct collected_view *view, s
     return view->times.values[row * view->times.step];
 }
 
+/* Of a sampled trace: reads the weights, once. */
+enum step_status tables_find_weights(struct tables *tables, struct step_error *error);
 /* Determines the times of all collections, once. */
 enum step_status tables_find_collections(struct tables *tables, struct step_error *error);
 /* Returns the number of collections before a time. */

@@ -3,6 +3,7 @@
  */
 #include "analyses/watch/watch_view.h"
 #include "converter/cli/report_table.h"
+#include "converter/numbers/sample_totals.h"
 
 #include <stdio.h>
 

@@ -41,6 +41,7 @@ struct sampled_note {
     struct sampled_note *next;
     char *path;
     char version[VERSION_ROOM]; /* of a JVM that samples with a bias; empty: of none */
+    bool has_totals;            /* exact totals of classes (totals=walk) */
     uint64_t pauses_ns, span_ns;
     struct sampling sampling;
 };
@@ -87,8 +88,11 @@ const char *sampled_trace_bias(const char *path, char text[SAMPLED_NOTE_ROOM])
     snprintf(text, SAMPLED_NOTE_ROOM,
              "its JVM (%s) samples with a bias: where a thread allocates large and small objects, "
              "estimates were up to 9 times too high or 30 %% too low, so ranges are no 95 %% "
-             "intervals (JDK-8356372; JDK %u and later do not)",
-             note.version, UNBIASED_JDK);
+             "intervals (JDK-8356372; JDK %u and later do not)%s",
+             note.version, UNBIASED_JDK,
+             note.has_totals ? "; totals=walk makes the sums of classes right, but not how sites, "
+                               "threads and deaths share them"
+                             : "");
     return text;
 }
 
@@ -199,6 +203,8 @@ static void fill_note(struct sampled_note *note, const struct step_reader *reade
         .interval_bytes = sampled_interval_bytes("sampled", step_reader_property(reader, "sample")),
         .repeated = repeated,
         .is_biased = is_biased(version)};
+    const char *totals = step_reader_property(reader, "totals");
+    note->has_totals = totals != NULL && strcmp(totals, "walk") == 0;
     if (is_biased(version))
         copy_version(version, note->version);
 }

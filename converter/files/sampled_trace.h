@@ -26,7 +26,7 @@ enum step_status sampled_trace_admit(const struct step_reader *reader, const cha
 
 /* From now on they are printed on stderr, once for each trace. */
 void sampled_traces_tell(void);
-enum { SAMPLED_NOTE_ROOM = 320 };
+enum { SAMPLED_NOTE_ROOM = 448 };
 /* Write the sentences for the trace `path`, which was opened; return NULL if there is nothing to
  * say. */
 const char *sampled_trace_bias(const char *path, char text[SAMPLED_NOTE_ROOM]);

@@ -16,6 +16,7 @@
 #include "converter/heap/heap_tracker.h"
 #include "converter/numbers/estimates.h"
 #include "converter/numbers/quantity.h"
+#include "converter/numbers/sample_totals.h"
 #include "format/core/grow.h"
 
 void cell_samples_reset(struct cell_samples *samples)
@@ -196,6 +197,11 @@ void heap_samples_total(struct heap_snapshot *snapshot)
     snapshot->all_samples = (struct heap_samples){.allocated = {.samples = 0}};
     for (size_t i = 0; snapshot->samples != NULL && i < snapshot->count; i++)
         heap_samples_merge(&snapshot->all_samples, snapshot->rows[i].samples);
+    if (snapshot->is_whole && snapshot->sampling != NULL && snapshot->sampling->totals != NULL) {
+        snapshot->all_samples.allocated.sampling = snapshot->sampling;
+        snapshot->all_samples.allocated.known = &snapshot->sampling->totals->all;
+        sample_sums_make_whole(&snapshot->all_samples.allocated);
+    }
 }
 
 /* The error of a difference comes only from samples that are in one of the two moments: an object

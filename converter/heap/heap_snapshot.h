@@ -84,6 +84,7 @@ struct heap_snapshot {
     struct heap_amount allocated, existing;
     bool has_sizes;                  /* false: the trace has no sizes */
     bool lacks_sizes;                /* some selected object has none */
+    bool is_whole;                   /* it is of the trace's end, and of all objects */
     const struct sampling *sampling; /* NULL: the trace has all objects, as for the next two */
     struct heap_samples *samples;    /* of the rows */
     struct heap_samples all_samples;

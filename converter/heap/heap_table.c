@@ -20,6 +20,7 @@
 #include "converter/heap/heap_report.h"
 #include "converter/heap/heap_samples.h"
 #include "converter/numbers/amount.h"
+#include "converter/numbers/sample_totals.h"
 #include "converter/trace/class_twins.h"
 
 /* A row is a change; of one moment it is the change since there was nothing. */
@@ -388,6 +389,8 @@ static void heap_table_fold(const struct heap_report *report, struct heap_snapsh
         samples->allocated = sample_sums_of_class(samples->allocated, name);
         samples->live = sample_sums_of_class(samples->live, name);
         samples->kept = sample_sums_of_class(samples->kept, name);
+        if (snapshot->is_whole && report->axes == HEAP_BY_CLASS)
+            sample_sums_make_whole(&samples->allocated);
         heap_samples_age(&snapshot->rows[i]);
     }
 }

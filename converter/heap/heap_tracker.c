@@ -283,6 +283,8 @@ static enum step_status heap_tracker_give(struct heap_tracker *tracker,
                                      .unit = tracker->unit,
                                      .deaths = tracker->deaths,
                                      .lacks_sizes = tracker->lacks_sizes,
+                                     .is_whole = moment->kind == HEAP_AT_END &&
+                                                 event_selection_is_all(&tracker->filter.selected),
                                      .collections = at_peak ? tracker->cells.peak_collections
                                                             : tracker->collections};
     if (!heap_cells_snapshot(&tracker->cells, at_peak, &snapshot) ||

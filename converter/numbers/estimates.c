@@ -5,9 +5,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "converter/numbers/beta.h"
+
 #define NORMAL_95 1.959963984540054
 #define WHOLE_MOST 9e15
 #define SURE 1e15 /* so many equal samples have no variance */
+#define TAIL 0.025
+#define WEIGHT_ROUNDING 1e-6 /* weights of deaths are floats (sample_weights.c) */
+#define MANY 1e6             /* samples: the binomial variable is a normal one */
 #define NONE_HIGH                                                                                  \
     3.688879454113936 /* -ln(0.025): so many are expected at most where none is seen */
 
@@ -25,10 +30,12 @@ void sample_sums_merge(struct sample_sums *sums, const struct sample_sums *other
     sums->objects += other->objects;
     sums->objects_variance += other->objects_variance;
     sums->bytes += other->bytes;
+    sums->seen_bytes += other->seen_bytes;
     sums->bytes_variance += other->bytes_variance;
     sums->intervals += other->intervals;
     sums->interval_squares += other->interval_squares;
-    sums->is_one_size = false; /* they may be of another class */
+    sums->is_one_size = sums->is_whole = false; /* they may be of another class */
+    sums->known = NULL;
 }
 
 bool class_has_one_size(struct step_bytes name)
@@ -38,10 +45,9 @@ bool class_has_one_size(struct step_bytes name)
            (name.length != sizeof mirror - 1 || memcmp(name.data, mirror, sizeof mirror - 1) != 0);
 }
 
-struct sample_sums sample_sums_of_class(struct sample_sums sums, struct step_bytes name)
+void sample_sums_make_whole(struct sample_sums *sums)
 {
-    sums.is_one_size = class_has_one_size(name);
-    return sums;
+    sums->is_whole = sums->known != NULL && !sums->known->is_of_several;
 }
 
 void sample_lives_merge(struct sample_lives *lives, const struct sample_lives *other)
@@ -91,9 +97,11 @@ struct sample_sums sample_sums_without(const struct sample_sums *all,
         .objects_variance = estimates_difference(all->objects_variance, part->objects_variance),
         .bytes = estimates_difference(all->bytes, part->bytes),
         .bytes_variance = estimates_difference(all->bytes_variance, part->bytes_variance),
+        .seen_bytes = estimates_difference(all->seen_bytes, part->seen_bytes),
         .intervals = estimates_difference(all->intervals, part->intervals),
         .interval_squares = estimates_difference(all->interval_squares, part->interval_squares),
-        .is_one_size = all->is_one_size};
+        .is_one_size = all->is_one_size,
+        .known = all->known};
     return repair_variances(left, all);
 }
 
@@ -163,7 +171,76 @@ static double mean_interval(const struct sampling *sampling)
     return fmax(mean, (double) sampling->interval_bytes);
 }
 
-struct estimate estimate_objects(const struct sample_sums *sums)
+/* ---- shares of a known total ---- */
+
+static struct estimate estimate_about(double value, double half, double most)
+{
+    return (struct estimate){value, fmax(value - half, 0), fmin(value + half, most), half};
+}
+
+/* Returns the variance of the bytes of a part of what is known. All samples of the class weigh more
+ * or less together, so that their sum is the total: what a sample of the part adds to it is taken
+ * from the others, in proportion to what is beyond the samples. */
+static double share_variance(const struct sample_sums *part, const struct sample_sums *all)
+{
+    double beyond = all->bytes - all->seen_bytes, of_part = part->bytes - part->seen_bytes;
+    double share = beyond > 0 ? fmin(fmax(of_part / beyond, 0), 1) : 0;
+    double repeated =
+        repeated_variance(part->bytes, part->bytes_variance, part->samples, part->sampling) -
+        part->bytes_variance;
+    return fmax((1 - 2 * share) * part->bytes_variance + share * share * all->bytes_variance, 0) +
+           repeated * (1 - share) * (1 - share);
+}
+
+/* Returns whether all objects that these are a part of are known. */
+static bool is_share(const struct sample_sums *sums)
+{
+    return sums->known != NULL && sums->known->rest.samples == 0 && sums->known->room <= 0 &&
+           sums->known->all.bytes > 0 && sums->samples > 0;
+}
+
+/* The interval is that of a binomial variable with the same variance (Clopper and Pearson). */
+static struct estimate share_of_bytes(const struct sample_sums *sums)
+{
+    const struct sample_sums *known = &sums->known->all;
+    double part = sums->bytes, all = known->bytes, share = fmin(part / all, 1);
+    double variance = share_variance(sums, known);
+    bool is_all = share > 1 - WEIGHT_ROUNDING;
+    double count =
+        is_all ? all * all / known->bytes_variance : share * (1 - share) * all * all / variance;
+    if (!(count < SURE))
+        return estimate_exactly(part);
+    if (count > MANY && !is_all)
+        return estimate_about(part, NORMAL_95 * sqrt(variance), all);
+    double inside = is_all ? count : count * share, outside = count - inside;
+    return (struct estimate){part, all * beta_quantile(inside, outside + 1, TAIL),
+                             outside > 0 ? all * beta_quantile(inside + 1, outside, 1 - TAIL) : all,
+                             all / count};
+}
+
+/* Returns a number that is known, and besides it what samples say of the rest; without samples, the
+ * rest is at most `room`. */
+static struct estimate known_and(double known, struct estimate rest, uint64_t samples, double room)
+{
+    if (samples == 0)
+        return (struct estimate){known, known, known + room, room};
+    return (struct estimate){known + rest.value, known + rest.low, known + rest.high, rest.scale};
+}
+
+/* Of which there is no sample. */
+static double room_unseen(double room, const struct sampling *sampling)
+{
+    return fmin(room, NONE_HIGH * mean_interval(sampling));
+}
+
+static double size_of_known(const struct sample_sums *sums)
+{
+    const struct sample_known *known = sums->known;
+    return sums->is_one_size && known->objects > 0 ? known->bytes / known->objects
+                                                   : OBJECT_BYTES_LEAST;
+}
+
+static struct estimate estimate_objects_by_chance(const struct sample_sums *sums)
 {
     if (sums->samples == 0)
         return estimate_of(0, 0, 0, 0, NULL);
@@ -173,9 +250,33 @@ struct estimate estimate_objects(const struct sample_sums *sums)
                        estimate_unseen(size, interval), sums->sampling);
 }
 
-struct estimate estimate_bytes(const struct sample_sums *sums)
+static struct estimate estimate_bytes_by_chance(const struct sample_sums *sums)
 {
     return estimate_of(sums->bytes, sums->bytes_variance, sums->samples, 0, sums->sampling);
+}
+
+struct estimate estimate_objects(const struct sample_sums *sums)
+{
+    const struct sample_known *known = sums->known;
+    if (sums->is_whole)
+        return known_and(known->objects, estimate_objects_by_chance(&known->rest),
+                         known->rest.samples,
+                         room_unseen(known->room, sums->sampling) / size_of_known(sums));
+    if (is_share(sums) && sums->is_one_size)
+        return estimate_times(share_of_bytes(sums), sums->objects / sums->bytes);
+    struct estimate objects = estimate_objects_by_chance(sums);
+    if (is_share(sums) && objects.high > known->objects)
+        objects.high = fmax(known->objects, objects.value);
+    return objects;
+}
+
+struct estimate estimate_bytes(const struct sample_sums *sums)
+{
+    if (sums->is_whole)
+        return known_and(sums->known->bytes, estimate_bytes_by_chance(&sums->known->rest_of_bytes),
+                         sums->known->rest_of_bytes.samples,
+                         room_unseen(sums->known->room_of_bytes, sums->sampling));
+    return is_share(sums) ? share_of_bytes(sums) : estimate_bytes_by_chance(sums);
 }
 
 struct estimate estimate_life(const struct sample_lives *lives)
@@ -248,6 +349,7 @@ void sample_sums_weigh(struct sample_sums *sums, uint64_t size_bytes, double wei
     sums->objects_variance += variance;
     sums->bytes += size * weight;
     sums->bytes_variance += size * size * variance;
+    sums->seen_bytes += size;
     double interval = drawn_with(size, weight, sampling);
     sums->intervals += interval;
     sums->interval_squares += interval * interval;

@@ -25,6 +25,9 @@ struct sampling {
     double repeated;
     bool is_biased; /* the JVM samples with a bias: no interval is one of 95 % */
     double intervals, interval_squares; /* of all samples (sampling_draw()) */
+    /* Exact totals of classes (sample_totals.h), which the weights have been corrected by; NULL:
+     * the trace has none.  Borrowed. */
+    const struct sample_totals *totals;
 };
 
 /* Returns the trace's interval; 0: `sampling` is NULL, as the trace has all objects. */
@@ -44,17 +47,34 @@ struct sample_sums {
     uint64_t samples;
     double objects, objects_variance;
     double bytes, bytes_variance;
+    double seen_bytes;                  /* of the samples themselves */
     double intervals, interval_squares; /* sums of the intervals that samples were drawn with */
     /* All objects that the sums may stand for are of one size, so that those which were not seen
      * are like those that were: set for a row of one class that class_has_one_size(). */
     bool is_one_size;
+    /* What is known of all objects of the row's class, or of the program.  NULL: nothing. */
+    const struct sample_known *known;
+    bool is_whole; /* the sums are of all of these: their number and bytes are known */
+};
+
+/* What is known of all objects of one class, or of the program. */
+struct sample_known {
+    double objects, bytes;            /* of collections that were walked */
+    struct sample_sums all;           /* its samples in these, with their corrected weights */
+    struct sample_sums rest;          /* and others, */
+    struct sample_sums rest_of_bytes; /* whose bytes are not known either */
+    /* So many bytes at most were allocated of it where nothing is known, and beyond its bytes. */
+    double room, room_of_bytes;
+    uint32_t class_id;  /* of one of its samples, else of a total */
+    bool is_of_several; /* classes of one name */
 };
 
 /* Returns whether all objects of a class have the same size: not those of arrays, and of
  * java.lang.Class, which have the static fields. */
 bool class_has_one_size(struct step_bytes name);
-/* Returns the sums as those of a class. */
-struct sample_sums sample_sums_of_class(struct sample_sums sums, struct step_bytes name);
+
+/* Says of the sums of a class that they are of all its objects. */
+void sample_sums_make_whole(struct sample_sums *sums);
 
 /* Lifetimes of the samples that died, by weight. */
 struct sample_lives {

@@ -217,6 +217,43 @@ static bool fold_snapshot(struct folding *folding, size_t moment)
     return true;
 }
 
+static void put_known(const struct folding *folding, enum measure_axis axis, uint32_t row,
+                      const struct sample_known *known)
+{
+    uint64_t *sums = measures_sums(folding->measures, axis, row, folding->run);
+    double *variances = measures_variances(folding->measures, axis, row, folding->run);
+    if (known->rest_of_bytes.samples == 0 && known->room_of_bytes <= 0) {
+        sums[SUM_ALLOCATED_BYTES] = estimate_whole(known->bytes);
+        variances[SUM_ALLOCATED_BYTES] = SUM_IS_KNOWN;
+    }
+    if (known->rest.samples == 0 && known->room <= 0) {
+        sums[SUM_ALLOCATED_OBJECTS] = estimate_whole(known->objects);
+        variances[SUM_ALLOCATED_OBJECTS] = SUM_IS_KNOWN;
+    }
+}
+
+/* What totals=walk has found takes the place of what samples say. */
+static bool fold_totals(struct folding *folding)
+{
+    const struct statistics *found = &folding->measure->calls;
+    const struct sample_totals *totals = folding->measure->heap.samples.weights.totals;
+    const struct class_totals *class;
+    if (totals == NULL || found->eden.walks == 0 ||
+        folding->measure->snapshots[END].samples == NULL)
+        return true;
+    put_known(folding, AXIS_PROGRAM, 1, &totals->all);
+    for (uint32_t i = 0; (class = id_table_next(&found->classes, &i)) != NULL; i++) {
+        struct step_bytes name = trace_class_of(folding->measure->names, i)->name;
+        const struct sample_known *known = sample_totals_of(totals, name);
+        uint32_t row = class->objects.allocated_objects > 0 && known != NULL
+                           ? measure_trace_row_of(folding, &folding->classes, measure_class_row, i)
+                           : 0;
+        if (row != 0)
+            put_known(folding, AXIS_CLASS, row, known);
+    }
+    return true;
+}
+
 /* What engine=walk has found: of the program all that the JVM has counted, of classes what is known
  * of them. */
 static bool fold_eden(struct folding *folding)
@@ -225,6 +262,8 @@ static bool fold_eden(struct folding *folding)
     const struct class_totals *class;
     if (found->eden.walks == 0)
         return true;
+    if (folding->measure->heap.samples.weights.interval_bytes != 0)
+        return fold_totals(folding);
     uint64_t *all = measures_sums(folding->measures, AXIS_PROGRAM, 1, folding->run);
     all[SUM_ALLOCATED_BYTES] += found->all.objects.allocated_bytes;
     all[SUM_ALLOCATED_OBJECTS] += found->all.objects.allocated_objects;
@@ -344,7 +383,7 @@ enum step_status trace_measure_finish(struct trace_measure *measure, struct meas
     enum step_status status = heap_tracker_finish(&measure->heap, error);
     if (status == STEP_STATUS_OK && event_selection_is_all(&input->source->filter.selected))
         status = event_source_facts(input->source, statistics_put_fact, &measure->calls, error);
-    if (status == STEP_STATUS_OK)
+    if (status == STEP_STATUS_OK && measure->heap.samples.weights.interval_bytes == 0)
         status = check_eden(&measure->calls.eden, path, error);
     if (status != STEP_STATUS_OK)
         return status;

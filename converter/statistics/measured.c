@@ -45,6 +45,8 @@ static struct estimate estimate_of_run(const struct metric *metric, double value
 {
     if (run->sampling == NULL || spread->variances == NULL || measured_is_exact(metric))
         return estimate_exactly(value);
+    if (spread->variances[metric->sum] < 0)
+        return estimate_exactly(value);
     if (value == 0 && metric->unit == AMOUNT_BYTES)
         return estimate_no_bytes(sampling_interval(run->sampling));
     return estimate_of(value, spread->variances[metric->sum], value > 0,

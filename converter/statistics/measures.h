@@ -113,7 +113,9 @@ static inline bool measure_run_is_biased(const struct measure_run *run)
 }
 /* Returns whether a run's JVM samples with a bias. */
 bool measures_are_biased(const struct measures *measures);
-/* Returns the variances of a row's sums, or NULL if no run is sampled. */
+/* Returns the variances of a row's sums, or NULL if no run is sampled.  A negative one: the sum is
+ * known (SUM_IS_KNOWN). */
+#define SUM_IS_KNOWN (-1.0)
 static inline double *measures_variances(const struct measures *measures, enum measure_axis axis,
                                          uint32_t row, size_t run)
 {

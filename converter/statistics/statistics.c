@@ -2,6 +2,7 @@
 /* Adds up the events of a trace. */
 #include "converter/statistics/statistics.h"
 #include "converter/containers/no_memory.h"
+#include "converter/numbers/sample_totals.h"
 #include "steptrace/live.h"
 
 void statistics_init(struct statistics *statistics, const struct trace_names *names,
@@ -279,14 +280,33 @@ bool statistics_put(struct statistics *statistics, const struct trace_event *eve
     return true;
 }
 
+/* Of a sampled trace, a class without a sample has a row, too. */
+static enum step_status note_class(struct statistics *statistics, const struct trace_fact *fact)
+{
+    const struct sample_totals *totals = statistics->weights.totals;
+    const struct sample_known *known =
+        totals != NULL && fact->is_of_class
+            ? sample_totals_of(totals, trace_class_of(statistics->names, fact->class_id)->name)
+            : NULL;
+    if (known == NULL || known->class_id != fact->class_id || known->objects <= 0)
+        return STEP_STATUS_OK;
+    struct class_totals *class = id_table_get(&statistics->classes, fact->class_id);
+    if (class == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    class->is_known = true;
+    return STEP_STATUS_OK;
+}
+
 static enum step_status put_eden_class(struct statistics *statistics, const struct trace_fact *fact)
 {
+    if (!fact->is_of_class)
+        statistics->eden.not_known += fact->bytes;
+    if (statistics->weights.interval_bytes != 0)
+        return note_class(statistics, fact);
     statistics->all.objects.allocated_bytes += fact->bytes;
     statistics->all.objects.allocated_objects += fact->objects;
-    if (!fact->is_of_class) {
-        statistics->eden.not_known += fact->bytes;
+    if (!fact->is_of_class)
         return STEP_STATUS_OK;
-    }
     struct class_totals *class = id_table_get(&statistics->classes, fact->class_id);
     if (class == NULL)
         return STEP_STATUS_NO_MEMORY;
@@ -310,6 +330,7 @@ enum step_status statistics_put_fact(void *user, const struct trace_fact *fact)
     if (fact->kind == TRACE_EDEN_CLASS)
         return put_eden_class(statistics, fact);
     if (fact->kind == TRACE_EDEN_WALK) {
+        statistics->is_whole = true;
         put_eden_walk(statistics, fact);
         return STEP_STATUS_OK;
     }
@@ -357,8 +378,30 @@ static void finish_sampled(struct statistics *statistics)
     sample_weights_each_live(&statistics->weights, stats_add_live, statistics);
 }
 
+/* Facts are put in only where all events are selected: then rows of classes are whole. */
+static void finish_totals(struct statistics *statistics)
+{
+    const struct sample_totals *totals = statistics->weights.totals;
+    struct sample_sums *all = &statistics->all.sampled.allocated;
+    struct class_totals *class;
+    if (totals == NULL || !statistics->is_whole)
+        return;
+    for (uint32_t i = 0; (class = id_table_next(&statistics->classes, &i)) != NULL; i++) {
+        struct sample_sums *allocated = &class->sampled.allocated;
+        if (allocated->samples == 0 && !class->is_known)
+            continue;
+        allocated->sampling = statistics->weights.sampling;
+        *allocated = sample_sums_of_class(*allocated, trace_class_of(statistics->names, i)->name);
+        sample_sums_make_whole(allocated);
+    }
+    all->sampling = statistics->weights.sampling;
+    all->known = &totals->all;
+    all->is_whole = true;
+}
+
 void statistics_finish(struct statistics *statistics)
 {
+    finish_totals(statistics);
     if (!sample_weights_are_whole(&statistics->weights))
         finish_sampled(statistics);
     struct thread_totals *thread;

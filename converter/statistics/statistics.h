@@ -58,6 +58,7 @@ struct class_totals {
     struct object_totals objects;
     struct lifetimes lifetimes;
     struct sampled_totals sampled;
+    bool is_known; /* of a sampled trace: its total is known, and perhaps it has no sample */
 };
 
 struct thread_totals {
@@ -80,7 +81,8 @@ struct method_totals {
     uint64_t exclusive_ns;
 };
 
-/* What engine=walk says of its own walks.  The objects that they found are in the totals. */
+/* What engine=walk says of its own walks.  The objects that they found are in the totals; of a
+ * sampled trace (totals=walk) they are in the weights. */
 struct eden_totals {
     uint64_t walks;     /* collections, and the end */
     uint64_t not_seen;  /* of these: left out, or not to be trusted */
@@ -91,6 +93,7 @@ struct eden_totals {
 struct statistics {
     const struct trace_names *names; /* borrowed */
     struct sample_weights weights;   /* of a sampled trace */
+    bool is_whole;                   /* and all its events and totals were put in */
     uint64_t kinds[EVENT_KIND_COUNT];
     uint64_t event_count;
     uint64_t first_ns;

@@ -7,6 +7,7 @@
 #include "converter/statistics/statistics_columns.h"
 
 #include "converter/numbers/amount.h"
+#include "converter/numbers/sample_totals.h"
 
 #define METRIC(...)                                                                                \
     &(const struct metric)                                                                         \

@@ -139,7 +139,7 @@ static void print_objects(const struct statistics *statistics)
     putchar('\n');
     print_eden(statistics);
     print_existing(statistics);
-    if (statistics->eden.walks == 0)
+    if (statistics->eden.walks == 0 || is_sampled(statistics))
         print_dead_and_live(statistics);
     if (is_sampled(statistics))
         return;

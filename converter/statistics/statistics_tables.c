@@ -87,8 +87,8 @@ static uint64_t sampled_key(enum statistics_order order, const struct sampled_to
 {
     struct sample_sums live = sampled_totals_live(totals);
     double key = order == ORDER_LIVE    ? live.bytes
-                 : order == ORDER_BYTES ? totals->allocated.bytes
-                                        : totals->allocated.objects;
+                 : order == ORDER_BYTES ? estimate_bytes(&totals->allocated).value
+                                        : estimate_objects(&totals->allocated).value;
     return key < 1e18 ? (uint64_t) key : UINT64_C(1000000000000000000);
 }
 
@@ -99,6 +99,8 @@ static bool class_key(const struct statistics_report *report, const void *entry,
     const struct object_totals *totals = &class->objects;
     if (report->statistics->weights.interval_bytes != 0) {
         row->key = sampled_key(report->order, &class->sampled);
+        if (class->is_known)
+            return true;
         return object_totals_have_objects(totals) || totals->freed_objects > 0;
     }
     bool has_sizes = object_totals_have_sizes(&report->statistics->all.objects);

@@ -280,30 +280,23 @@ static enum step_status inventory(struct event_source *base, struct trace_invent
     return verify(source);
 }
 
-#define FACT_KINDS 5
+#define SOME_MOST 5
 
-/* Returns the names of the fact records that the file defines, for a selection. */
-static size_t fact_names(const struct stepfile_source *source, const char *names[FACT_KINDS])
-{
-    static const int known[FACT_KINDS] = {STEP_JAVA_NOT_PROBED, STEP_JAVA_METHOD_COUNT,
-                                          STEP_JAVA_OBJECT_GIVEN_UP, STEP_JAVA_EDEN_CLASS,
-                                          STEP_JAVA_EDEN_WALK};
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (java_record_of(&source->decoder.java, known[i]) != STEP_NO_RECORD)
-            names[count++] = step_java_trace_definition.records[known[i]].name;
-    return count;
-}
+typedef enum step_status record_visit(struct stepfile_source *source, void *call,
+                                      const struct step_record_view *view);
 
-static enum step_status facts(struct event_source *base, trace_fact_visit visit, void *user,
-                              struct step_error *error)
+/* Visits the records of some kinds, of those that the file defines. */
+static enum step_status each_of(struct stepfile_source *source, const int *kinds, size_t kind_count,
+                                record_visit *visit, void *call, struct step_error *error)
 {
-    struct stepfile_source *source = (struct stepfile_source *) base;
     struct step_selection *selection = NULL;
     struct step_records *records = NULL;
     struct step_record_view view;
-    const char *names[FACT_KINDS];
-    size_t count = fact_names(source, names);
+    const char *names[SOME_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < kind_count; i++)
+        if (java_record_of(&source->decoder.java, kinds[i]) != STEP_NO_RECORD)
+            names[count++] = step_java_trace_definition.records[kinds[i]].name;
     if (count == 0)
         return STEP_STATUS_OK;
     enum step_status status = step_selection_create(step_reader_borrow_definition(source->reader),
@@ -311,14 +304,62 @@ static enum step_status facts(struct event_source *base, trace_fact_visit visit,
     if (status == STEP_STATUS_OK)
         status = step_records_create(source->reader, selection, &records, error);
     while (status == STEP_STATUS_OK &&
-           (status = step_records_next(records, &view, error)) == STEP_STATUS_OK) {
-        struct trace_fact fact;
-        if (stepfile_decoder_fact(&source->decoder, &view, &fact))
-            status = visit(user, &fact);
-    }
+           (status = step_records_next(records, &view, error)) == STEP_STATUS_OK)
+        status = visit(source, call, &view);
     step_records_destroy(records);
     step_selection_destroy(selection);
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+}
+
+struct fact_call {
+    trace_fact_visit visit;
+    void *user;
+};
+
+static enum step_status visit_fact(struct stepfile_source *source, void *call,
+                                   const struct step_record_view *view)
+{
+    const struct fact_call *to = call;
+    struct trace_fact fact;
+    return stepfile_decoder_fact(&source->decoder, view, &fact) ? to->visit(to->user, &fact)
+                                                                : STEP_STATUS_OK;
+}
+
+static enum step_status facts(struct event_source *base, trace_fact_visit visit, void *user,
+                              struct step_error *error)
+{
+    static const int kinds[SOME_MOST] = {STEP_JAVA_NOT_PROBED, STEP_JAVA_METHOD_COUNT,
+                                         STEP_JAVA_OBJECT_GIVEN_UP, STEP_JAVA_EDEN_CLASS,
+                                         STEP_JAVA_EDEN_WALK};
+    struct fact_call call = {visit, user};
+    return each_of((struct stepfile_source *) base, kinds, SOME_MOST, visit_fact, &call, error);
+}
+
+struct sample_call {
+    trace_sample_visit visit;
+    void *user;
+};
+
+static enum step_status visit_sample(struct stepfile_source *source, void *call,
+                                     const struct step_record_view *view)
+{
+    const struct sample_call *to = call;
+    struct trace_event event;
+    uint64_t ticks;
+    if (!stepfile_decoder_event(&source->decoder, view, &event, &ticks))
+        return STEP_STATUS_OK;
+    event.time_ns = trace_ticks_ns(ticks, source->decoder.java.resolution_ns);
+    return to->visit(to->user, &event);
+}
+
+static enum step_status samples(struct event_source *base, trace_sample_visit visit, void *user,
+                                struct step_error *error)
+{
+    static const int kinds[] = {STEP_JAVA_OBJECT_ALLOC, STEP_JAVA_OBJECT_ALLOC_AT,
+                                STEP_JAVA_OBJECT_SAMPLED};
+    struct sample_call call = {visit, user};
+    return each_of((struct stepfile_source *) base, kinds, sizeof kinds / sizeof kinds[0],
+                   visit_sample, &call, error);
 }
 
 static enum step_status phases(struct event_source *base, trace_phase_visit visit, void *user,
@@ -382,6 +423,7 @@ static const struct event_source_operations operations = {
     .read = step_events_read,
     .inventory = inventory,
     .facts = facts,
+    .samples = samples,
     .phases = phases,
     .layouts = layouts,
     .progress = step_events_progress,

@@ -117,6 +117,17 @@ enum step_status event_source_facts(struct event_source *source, trace_fact_visi
     return status;
 }
 
+enum step_status event_source_samples(struct event_source *source, trace_sample_visit visit,
+                                      void *user, struct step_error *error)
+{
+    if (source->operations->samples == NULL)
+        return STEP_STATUS_OK;
+    enum step_status status = source->operations->samples(source, visit, user, error);
+    if (status == STEP_STATUS_NO_MEMORY && error->status == STEP_STATUS_OK)
+        step_no_memory(error, NULL);
+    return status;
+}
+
 enum step_status event_source_phases(struct event_source *source, trace_phase_visit visit,
                                      void *user, struct step_error *error)
 {

@@ -62,6 +62,7 @@ struct trace_fact {
 };
 
 typedef enum step_status (*trace_fact_visit)(void *user, const struct trace_fact *fact);
+typedef enum step_status (*trace_sample_visit)(void *user, const struct trace_event *event);
 
 /* A phase of a thread or of the program.  The name lives as long as the source. */
 struct trace_phase {
@@ -120,6 +121,10 @@ struct event_source_operations {
     /* Visits all facts, before or after the events; NULL: the format has none. */
     enum step_status (*facts)(struct event_source *source, trace_fact_visit visit, void *user,
                               struct step_error *error);
+    /* Visits all allocations before the events, whatever is selected, as they were recorded; NULL:
+     * the format has no samples. */
+    enum step_status (*samples)(struct event_source *source, trace_sample_visit visit, void *user,
+                                struct step_error *error);
     /* Visits all phases, before or after the events; NULL: the format has none. */
     enum step_status (*phases)(struct event_source *source, trace_phase_visit visit, void *user,
                                struct step_error *error);
@@ -183,6 +188,10 @@ void trace_report_not_recorded(const char *path, uint32_t kinds);
 /* Visits all facts of the trace, if any.  Stops at the first error of a visit and returns it. */
 enum step_status event_source_facts(struct event_source *source, trace_fact_visit visit, void *user,
                                     struct step_error *error);
+
+/* The same for all allocations, before the events and whatever is selected. */
+enum step_status event_source_samples(struct event_source *source, trace_sample_visit visit,
+                                      void *user, struct step_error *error);
 
 /* The same for all phases, in the order of their ends. */
 enum step_status event_source_phases(struct event_source *source, trace_phase_visit visit,

@@ -9,6 +9,7 @@
 #include "converter/containers/no_memory.h"
 #include "converter/files/sampled_trace.h"
 #include "format/core/grow.h"
+#include "steptrace/live.h"
 
 #define LOTS 0x1p53
 
@@ -25,6 +26,12 @@ void sample_weights_init(struct sample_weights *weights, uint64_t interval_bytes
 
 void sample_weights_reset(struct sample_weights *weights)
 {
+    if (weights->totals != NULL) {
+        if (weights->sampling->totals == weights->totals)
+            weights->sampling->totals = NULL;
+        sample_totals_reset(weights->totals);
+        free(weights->totals);
+    }
     free(weights->changes);
     free(weights->least);
     id_set_reset(&weights->given_up);
@@ -43,9 +50,25 @@ static bool sample_weights_grow(struct sample_weights *weights)
     return true;
 }
 
+static bool put_totals(struct sample_weights *weights, const struct trace_fact *fact)
+{
+    if (fact->kind == TRACE_EDEN_WALK)
+        return sample_totals_end(weights->totals, fact->time_ns, fact->how == STEP_LIVE_EDEN_WALKED,
+                                 fact->counted,
+                                 fact->counted > fact->bytes ? fact->counted - fact->bytes : 0);
+    if (!fact->is_of_class)
+        return true; /* the record of the walk says how many bytes that are */
+    const struct trace_class *class = trace_class_of(weights->names, fact->class_id);
+    return sample_totals_add_class(weights->totals, class->name, class->loader, fact->class_id,
+                                   fact->objects, fact->bytes);
+}
+
 enum step_status sample_weights_put_fact(void *user, const struct trace_fact *fact)
 {
     struct sample_weights *weights = user;
+    if (fact->kind == TRACE_EDEN_CLASS || fact->kind == TRACE_EDEN_WALK)
+        return weights->totals == NULL || put_totals(weights, fact) ? STEP_STATUS_OK
+                                                                    : STEP_STATUS_NO_MEMORY;
     if (fact->kind != TRACE_GIVEN_UP)
         return STEP_STATUS_OK;
     uint64_t last_ns = weights->count > 0 ? weights->changes[weights->count - 1].time_ns : 0;
@@ -57,6 +80,36 @@ enum step_status sample_weights_put_fact(void *user, const struct trace_fact *fa
     weights->changes[weights->count++] =
         (struct threshold){fact->time_ns, fact->threshold, fact->object};
     return STEP_STATUS_OK;
+}
+
+/* The files of a ring as one have no totals for the time between them: each file alone has. */
+static bool has_totals(const struct event_source *source)
+{
+    return trace_text_is(event_source_property(source, "totals"), "walk") &&
+           event_source_property(source, "file-set-pauses-ns").unshown == NULL;
+}
+
+static enum step_status put_sample(void *user, const struct trace_event *event)
+{
+    struct sample_weights *weights = user;
+    const struct trace_class *class = trace_class_of(weights->names, event->class_id);
+    uint64_t interval = event->drawn_bytes != 0 ? event->drawn_bytes : weights->interval_bytes;
+    return sample_totals_add_sample(weights->totals, class->name, class->loader, event->class_id,
+                                    event->time_ns, event->size, interval)
+               ? STEP_STATUS_OK
+               : STEP_STATUS_NO_MEMORY;
+}
+
+/* Without a collection that was walked there are no totals. */
+static enum step_status read_totals(struct sample_weights *weights, struct event_source *source,
+                                    struct step_error *error)
+{
+    if (weights->totals == NULL)
+        return STEP_STATUS_OK;
+    enum step_status status = event_source_samples(source, put_sample, weights, error);
+    sample_totals_settle(weights->totals);
+    weights->sampling->totals = weights->totals;
+    return status;
 }
 
 enum step_status sample_weights_read(struct sample_weights *weights, struct event_source *source,
@@ -71,6 +124,13 @@ enum step_status sample_weights_read(struct sample_weights *weights, struct even
         return no_memory(error);
     sampling->interval_bytes = interval_bytes;
     sample_weights_init(weights, interval_bytes, sampling);
+    weights->names = &source->names;
+    if (has_totals(source)) {
+        weights->totals = calloc(1, sizeof *weights->totals);
+        if (weights->totals == NULL)
+            return no_memory(error);
+        weights->totals->sampling = sampling;
+    }
     enum step_status status = event_source_facts(source, sample_weights_put_fact, weights, error);
     if (status == STEP_STATUS_NO_MEMORY)
         return no_memory(error);
@@ -78,7 +138,7 @@ enum step_status sample_weights_read(struct sample_weights *weights, struct even
         return step_error_set(
             error, status, source->path, STEP_NO_OFFSET,
             "its records ObjectGivenUp are not in order, or have no valid threshold");
-    return status;
+    return status == STEP_STATUS_OK ? read_totals(weights, source, error) : status;
 }
 
 static void pass_next(struct sample_weights *weights)
@@ -128,7 +188,7 @@ static void sample_weights_keep(struct sample_weights *weights, const struct tra
         .object = event->object, .size = event->size, .class_id = event->class_id};
     float rounded = (float) weight;
     uint32_t bits;
-    if ((weights->count == 0 && event->drawn_bytes == 0) ||
+    if ((weights->count == 0 && event->drawn_bytes == 0 && weights->totals == NULL) ||
         id_set_has(&weights->given_up, event->object))
         return;
     memcpy(&bits, &rounded, sizeof bits);
@@ -152,6 +212,10 @@ double sample_weights_of(struct sample_weights *weights, const struct trace_even
     if (event->kind == EVENT_OBJECT_ALLOC) {
         uint64_t interval = event->drawn_bytes != 0 ? event->drawn_bytes : weights->interval_bytes;
         double weight = sample_weight(event->size, interval);
+        if (weights->totals != NULL)
+            weight = sample_totals_weight(weights->totals,
+                                          trace_class_of(weights->names, event->class_id)->name,
+                                          event->time_ns, weight);
         if (weights->interval_bytes != 0)
             sampling_draw(weights->sampling, interval);
         sample_weights_keep(weights, event, weight);

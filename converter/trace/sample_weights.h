@@ -7,13 +7,16 @@
  * is below a threshold, which changes; so what is known of it at a later time stands for
  * 2^53 / (p * least threshold since its birth) objects.  Objects that were given up are censored:
  * they have an allocation, and nothing else.
+ *
+ * With exact totals of classes (totals=walk) 1 / p is corrected by these (sample_totals.h): in all
+ * that is said of a sample, its weight is the corrected one.
  */
 #ifndef CONVERTER_TRACE_SAMPLE_WEIGHTS_H
 #define CONVERTER_TRACE_SAMPLE_WEIGHTS_H
 
 #include "converter/containers/id_set.h"
 #include "converter/containers/object_table.h"
-#include "converter/numbers/estimates.h"
+#include "converter/numbers/sample_totals.h"
 #include "converter/trace/event_source.h"
 
 struct sample_weights {
@@ -26,7 +29,9 @@ struct sample_weights {
     size_t least_count;
     struct id_set given_up;   /* of those that were passed */
     struct object_table live; /* objects whose weights differ from those of the trace's interval */
-    bool no_memory;           /* weights are not valid */
+    struct sample_totals *totals;    /* NULL: none */
+    const struct trace_names *names; /* of the classes; borrowed */
+    bool no_memory;                  /* weights are not valid */
 };
 
 /* Reset is allowed for a zeroed structure, too. */

@@ -34,6 +34,8 @@ static const struct {
     {"unknown", STEP_JAVA_OBJECT_FREE_UNKNOWN},
     {"sampled", STEP_JAVA_OBJECT_SAMPLED},
     {"given-up", STEP_JAVA_OBJECT_GIVEN_UP},
+    {"eden-class", STEP_JAVA_EDEN_CLASS},
+    {"eden-walk", STEP_JAVA_EDEN_WALK},
     {"earlier", STEP_JAVA_OBJECT_FREE_EARLIER},
     {"death", STEP_JAVA_OBJECT_DEATH},
     {"entry", STEP_JAVA_METHOD_ENTRY},

@@ -32,10 +32,15 @@ def unseen(size, drawn):
     return 1 / math.expm1(size / drawn)
 
 
+def stands_for(o):
+    """The bytes that a small sample stands for: its interval, times as much as exact totals add."""
+    return o.interval * o.weight * -math.expm1(-o.size / o.interval)
+
+
 def mean_drawn(objects, least):
     """The mean interval by bytes: each sample stands for as many as its interval."""
-    total = sum(o.interval for o in objects)
-    return max(sum(o.interval ** 2 for o in objects) / total if total else 0, least)
+    total = sum(stands_for(o) for o in objects)
+    return max(sum(stands_for(o) ** 2 for o in objects) / total if total else 0, least)
 
 
 def of_objects(world, objects, everything, name=None):

@@ -11,10 +11,11 @@ LARGE = 100016
 
 
 class SampledWorld(World):
-    """`changes`: the interval may change from round to round; `twins`: so many array classes of the same mixture."""
+    """`changes`: the interval may change from round to round; `twins`: so many array classes of the same mixture; `totals`:
+    walks of eden say what each round made of each class."""
 
-    def __init__(self, seed, changes=True, twins=0):
-        self.changes, self.twins = changes, twins
+    def __init__(self, seed, changes=True, twins=0, totals=False):
+        self.changes, self.twins, self.totals, self.walks = changes, twins, totals, []
         super().__init__(seed)
 
     def make_names(self):
@@ -41,12 +42,13 @@ class SampledWorld(World):
         self.objects, self.calls, self.open_calls = [], [], {}
         self.scripts = {t: [] for t in range(1, len(self.threads) + 1)}
         self.truth = collections.defaultdict(lambda: [0, 0, 0])  # of a class: allocated, alive, allocated bytes
-        self.rounds, self.order = [], 0
+        self.rounds, self.order, self.walks = [], 0, []
         self.start = now = chance.randint(1, 50)
         mixture = self.mixture()
         living = []
         for _ in range(chance.choice([1, 2, 4, 8])):
             now = self.make_round(now, mixture, living)
+            self.walk(now, mixture)
             now += chance.randint(1, 20)
             keep = chance.choice([0.1, 0.5, 0.9])
             for kind, o in living:
@@ -59,6 +61,29 @@ class SampledWorld(World):
             living = self.rounds[-1]
             self.rounds[-1] = now
         self.end, self.ended = now + chance.randint(1, 30), []
+        if self.totals and chance.random() < 0.2:
+            self.walks.pop()
+
+    def walk(self, now, mixture):
+        """At the end of a round; the last one is missing if the program was killed."""
+        chance, made = self.chance, collections.defaultdict(lambda: [0, 0])
+        for (kind, size), count in mixture.items():
+            made[kind][0] += count
+            made[kind][1] += count * size
+        counted = sum(size for _, size in made.values())
+        how = chance.choice([0, 0, 0, 0, 0, 0, 1, 2, 3]) if self.totals else 0
+        if how == 0 and made and chance.random() < 0.1:
+            del made[chance.choice(sorted(made))]  # of no known class
+        self.walks.append((now, how, counted, made if how == 0 else {}))
+
+    def walk_lines(self):
+        for number, (time, how, counted, made) in enumerate(self.walks, 1):
+            for kind, (count, size) in made.items():
+                yield f"0 eden-class {time} 0 {number} {kind} {count} {size}"
+            known = sum(size for _, size in made.values())
+            if known < counted:
+                yield f"0 eden-class {time} 0 {number} 0 0 {counted - known}"
+            yield f"0 eden-walk {time} 0 {number} {how} {counted} {known} 0 1000"
 
     def mixture(self):
         """(class, size) -> how many a round makes."""
@@ -120,10 +145,16 @@ class SampledWorld(World):
         yield f"property sample {self.interval}"
         yield f"property java-vm-version {self.version}"
         yield "property sample-repeats 0"
+        if self.totals:
+            yield "property totals walk"
 
     def lines(self):
         yield from self.properties()
-        yield from super().lines()
+        *lines, end = super().lines()
+        yield from lines
+        if self.totals:
+            yield from self.walk_lines()
+        yield end
 
     def files(self):
         """The same as files of a ring: the text of each, and the ticks between them that are in none."""

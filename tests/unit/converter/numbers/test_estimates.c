@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "converter/files/sampled_trace.h"
-#include "converter/numbers/estimates.h"
+#include "converter/numbers/sample_totals.h"
 #include "tests/unit/run_suite.h"
 
 #define INTERVAL 65536u

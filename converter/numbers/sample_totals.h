@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Exact totals of classes, and what the samples of each class stand for with them
+ * (docs/engine-sampled.md).  A trace of engine=sampled with totals=walk says what was allocated of
+ * each class from one collection to the next.  A sample stands for itself, and for a share of what
+ * its class has beyond its samples: so the bytes of a class's samples are the total.
+ *
+ * Fill in the totals of all collections first, then all samples, then settle.
+ */
+#ifndef CONVERTER_NUMBERS_SAMPLE_TOTALS_H
+#define CONVERTER_NUMBERS_SAMPLE_TOTALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "converter/containers/name_index.h"
+#include "converter/numbers/estimates.h"
+
+/* So many samples, or more, of a class are corrected by one factor: collections are taken together
+ * until there are as many.  (The last ones go to those before.) */
+#define TOTALS_SAMPLES_LEAST 8u
+
+/* A class in one interval, from one collection to the next. */
+struct totals_cell {
+    uint32_t interval;
+    double bytes, objects; /* exact */
+    uint64_t samples;
+    double seen_bytes; /* of the samples */
+    /* Sums over the samples of b, b * size, b^2, (b * size)^2, b * size^2, where b is what a sample
+     * stands for besides itself by its chance alone. */
+    double beyond, beyond_bytes, squares, square_bytes, beyond_square_bytes;
+    double factor; /* of that */
+};
+
+struct totals_class {
+    struct sample_known known;
+    struct totals_cell *cells; /* by interval */
+    size_t count, room;
+    uint64_t loader;
+    bool is_named; /* `loader` is set */
+};
+
+struct sample_totals {
+    struct name_index names;      /* of classes */
+    struct totals_class *classes; /* by their number there */
+    size_t class_room;
+    uint64_t *ends_ns; /* of intervals */
+    bool *are_walked;
+    size_t interval_count, end_room, walked_room;
+    const struct sampling *sampling; /* of the samples; borrowed */
+    double counted_bytes;            /* by the JVM, in all intervals, */
+    double unknown_bytes;            /* and in those that are not known */
+    struct sample_sums late;         /* samples after the last interval */
+    struct sample_sums unwalked;     /* of intervals that were not walked */
+    struct sample_known all;
+};
+
+/* To initialise, zero the structure. */
+void sample_totals_reset(struct sample_totals *totals);
+
+/* A class of the interval that ends next.  All return false if out of memory. */
+bool sample_totals_add_class(struct sample_totals *totals, struct step_bytes name, uint64_t loader,
+                             uint32_t class_id, uint64_t objects, uint64_t bytes);
+/* Ends the interval.  `unknown` bytes of those that were counted are of no class. */
+bool sample_totals_end(struct sample_totals *totals, uint64_t time_ns, bool is_walked,
+                       uint64_t counted, uint64_t unknown);
+bool sample_totals_add_sample(struct sample_totals *totals, struct step_bytes name, uint64_t loader,
+                              uint32_t class_id, uint64_t time_ns, uint64_t size_bytes,
+                              uint64_t interval_bytes);
+/* Computes the factors, when all samples have been added. */
+void sample_totals_settle(struct sample_totals *totals);
+
+/* Returns what a sample stands for, of which there would be `chance` (1 / p) by its chance. */
+double sample_totals_weight(const struct sample_totals *totals, struct step_bytes name,
+                            uint64_t time_ns, double chance);
+/* Returns the sums as those of a class, with what is known of it. */
+struct sample_sums sample_sums_of_class(struct sample_sums sums, struct step_bytes name);
+/* Returns what is known of a class; NULL: nothing. */
+const struct sample_known *sample_totals_of(const struct sample_totals *totals,
+                                            struct step_bytes name);
+
+#endif

@@ -50,6 +50,8 @@ enum option_named {
     NAMED_SHARE = 1 << 6
 };
 
+/* engine=sampled: exact totals of classes, beside the samples. */
+enum option_totals { TOTALS_NONE, TOTALS_WALK };
 enum option_end { END_AS_IT_IS, END_COLLECTED };
 enum option_method { METHOD_EVENTS, METHOD_COUNT };
 enum option_probes { PROBES_RESTORED, PROBES_KEPT };
@@ -121,7 +123,8 @@ struct options {
     uint64_t duration_ns;               /* when the trace ends; 0: not by itself, */
     uint64_t window_ns;                 /* all objects for that time, then the sample again, */
     uint64_t file_number;               /* 1: the first; set by rotation.c for the others */
-    uint32_t share;                     /* engine=walk: percent of the time that walks may take */
+    uint32_t totals;                    /* enum option_totals */
+    uint32_t share;                     /* of walks of eden: percent of the time they may take */
     bool indexes;                       /* frames have their bytecode index, too */
     uint32_t walk;                      /* enum option_walk: how stacks are walked */
     uint32_t method;                    /* enum option_method */

@@ -3,6 +3,7 @@
 #include "agent/base/option_values.h"
 
 #include "agent/base/agent_options.h"
+#include "agent/base/internals.h"
 #include "capture/log.h"
 
 /* What the rules are about, a bit each. */
@@ -144,13 +145,18 @@ static const struct rule {
     {SAMPLED, 0, CHECK, "option walk: engine=sampled finds stacks by JVMTI only"},
 };
 
-/* internals= says what may be used: nothing is. */
+/* What a walk of eden reads. */
+#define INTERNALS_OF_EDEN                                                                          \
+    (UINT32_C(1) << INTERNAL_EDEN | UINT32_C(1) << INTERNAL_COUNTERS |                             \
+     UINT32_C(1) << INTERNAL_HEADERS | UINT32_C(1) << INTERNAL_SLOTS)
+
+/* Samples need no internals. */
 static void settle_sampled(struct options *options)
 {
     if ((options->named & NAMED_STACK) == 0)
         options->stack = OPTION_SAMPLED_STACK;
     options->existing = false;
-    options->internals = 0;
+    options->internals &= options->totals == TOTALS_WALK ? INTERNALS_OF_EDEN : 0;
     options->walk = WALK_JVMTI;
 }
 
@@ -160,6 +166,31 @@ static void settle_walk(struct options *options)
         options->events &= ~(uint32_t) TRACED_FREE;
     options->events |= TRACED_CLASS; /* it names them */
     options->existing = (options->named & NAMED_EXISTING) != 0;
+}
+
+static void option_rules_check_walks(struct option_parse *parse)
+{
+    const struct options *options = parse->options;
+    bool is_sampled = options->engine == ENGINE_SAMPLED;
+    bool walks = options->engine == ENGINE_WALK || (is_sampled && options->totals == TOTALS_WALK);
+    if (options->totals == TOTALS_WALK && !is_sampled) {
+        log_message("option totals: walk needs engine=sampled");
+        parse->faults++;
+    }
+    if (options->totals == TOTALS_WALK && (options->events & TRACED_CLASS) == 0) {
+        log_message("option totals: walk needs class events, which name the classes");
+        parse->faults++;
+    }
+    if ((options->named & NAMED_SHARE) != 0 && !walks) {
+        log_message("option share: it needs engine=walk, or totals=walk");
+        parse->faults++;
+    }
+    if ((options->redact & REDACT_NAMES) != 0 && walks) {
+        /* it names classes in pauses, where the JVM cannot say which are its own */
+        log_message("option redact=names: %s has no other names",
+                    is_sampled ? "totals=walk" : "engine=walk");
+        parse->faults++;
+    }
 }
 
 void option_rules_apply(struct option_parse *parse)
@@ -176,15 +207,7 @@ void option_rules_apply(struct option_parse *parse)
         log_message("%s", rules[i].fault);
         parse->faults++;
     }
-    if ((options->named & NAMED_SHARE) != 0 && options->engine != ENGINE_WALK) {
-        log_message("option share: it needs engine=walk");
-        parse->faults++;
-    }
-    if ((options->redact & REDACT_NAMES) != 0 && options->engine == ENGINE_WALK) {
-        /* it names classes in pauses, where the JVM cannot say which are its own */
-        log_message("option redact=names: engine=walk has no other names");
-        parse->faults++;
-    }
+    option_rules_check_walks(parse);
     if (options->engine == ENGINE_SAMPLED)
         settle_sampled(options);
     if ((options->events & TRACED_REFERENCE) != 0)

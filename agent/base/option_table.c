@@ -20,6 +20,7 @@ static const struct option_word engine_words[] = {{"jvmti", ENGINE_JVMTI},
                                                   {"bytecode", ENGINE_BYTECODE},
                                                   {"sampled", ENGINE_SAMPLED},
                                                   {"walk", ENGINE_WALK}};
+static const struct option_word totals_words[] = {{"none", TOTALS_NONE}, {"walk", TOTALS_WALK}};
 static const struct option_word ring_words[] = {{"memory", RING_MEMORY}, {"file", RING_FILE}};
 static const struct option_word overflow_words[] = {{"block", OVERFLOW_BLOCK},
                                                     {"drop", OVERFLOW_DROP}};
@@ -259,8 +260,12 @@ const struct option option_table[] = {
      .named = NAMED_SAMPLE},
     {"keep", "2..10000", "12", "with rotate: number of files to keep; older ones are removed",
      false, QUANTITY(keep, numbers, 2, 10000), .named = NAMED_KEEP},
+    {"totals", "walk|none", "none",
+     "engine=sampled: walk: exact totals of classes, as engine=walk has them, correct the samples",
+     false, WORD(totals, totals_words)},
     {"share", "1..100", "5",
-     "engine=walk: percent of the time that walks may take; beyond, collections are left out",
+     "engine=walk, totals=walk: percent of the time that walks may take; beyond, collections are "
+     "left out",
      false, .set = option_table_set_number, MEMBER(share), RANGE(1, 100), .named = NAMED_SHARE},
     {"window", "1ms..60min", "none",
      "in a JVM that records a sample: record all objects for this time, then the sample again",

@@ -24,6 +24,7 @@
 #include "agent/hotspot/slots.h"
 #include "agent/hotspot/thread_counters.h"
 #include "agent/records/global_stream.h"
+#include "capture/log.h"
 
 #define SKIPPED_MOST 999u /* one collection in a thousand is walked at least */
 
@@ -42,6 +43,7 @@ static struct {
     JNIEnv *own_jni;
     struct session *session; /* and for what; NULL: for the proof */
     const char *fault;       /* why eden is not walked any more in this process */
+    bool is_proven;          /* the last proof was good */
 } state = {.on = WALK_IS_OFF};
 
 /* What one walk has found. */
@@ -243,8 +245,12 @@ static void fail(const char *reason)
     state.fault = reason;
     atomic_store(&state.on, WALK_IS_OFF);
     internal_settled(INTERNAL_EDEN, reason);
-    if (state.session != NULL)
+    if (state.session == NULL)
+        return;
+    if (state.session->options.engine == ENGINE_WALK)
         session_give_up(state.session, reason);
+    else
+        log_message("%s; samples go on without totals", reason);
 }
 
 static const char *const no_memory = "engine=walk: out of memory";
@@ -395,8 +401,15 @@ static void begin_anew(struct session *session)
     eden_rows_begin();
 }
 
+bool eden_walk_is_proven(void)
+{
+    return state.is_proven && state.fault == NULL;
+}
+
 bool eden_walk_begin(struct session *session, JNIEnv *jni)
 {
+    if (!eden_walk_is_proven())
+        return false;
     begin_anew(session);
     return while_still(jni, take_all_as_known) && atomic_load(&state.on) == WALK_IS_ON;
 }
@@ -484,6 +497,7 @@ static const char *prove_walk(JNIEnv *jni)
 
 const char *eden_walk_prove(JNIEnv *jni)
 {
+    state.is_proven = false;
     if (state.fault != NULL)
         return state.fault;
     if (!internal_is_allowed(INTERNAL_EDEN))
@@ -504,6 +518,7 @@ const char *eden_walk_prove(JNIEnv *jni)
     (*jni)->DeleteLocalRef(jni, thread);
     if (reason == NULL)
         reason = prove_walk(jni);
+    state.is_proven = reason == NULL;
     internal_settled(INTERNAL_EDEN, reason);
     return reason;
 }

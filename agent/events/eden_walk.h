@@ -8,8 +8,10 @@
 /* Returns why eden cannot be walked in this JVM, or NULL: walks it while known objects are
  * allocated. What exists then is no part of the trace. Call on a Java thread, without a session. */
 const char *eden_walk_prove(JNIEnv *jni);
+/* Returns whether the last proof was good, and nothing wrong was found since. */
+bool eden_walk_is_proven(void);
 /* Call when the session's events begin: what exists now is no part of the trace. Returns false if
- * the program could not be made to stand still. */
+ * that is not proven, or the program could not be made to stand still. */
 bool eden_walk_begin(struct session *session, JNIEnv *jni);
 /* Call before they end: walks what eden has then. */
 void eden_walk_end(struct session *session, JNIEnv *jni);

@@ -503,6 +503,8 @@ void engine_enable(struct session *session, bool on)
         atomic_store(&session->quick_objects, false);
     if (!on && (events & TRACED_METHOD) != 0)
         engine->enable_methods(session, false);
+    if (!on && engine->end_totals != NULL)
+        engine->end_totals(session);
     if (!on && engine->ends_first)
         engine->enable(session, false);
     if ((events & (TRACED_FREE | TRACED_ALLOC)) != 0)

@@ -35,6 +35,9 @@ struct engine {
     /* On: called after the start snapshot. Off: called first of all. NULL if the engine has no
      * method events. */
     void (*enable_methods)(struct session *session, bool on);
+    /* Called before all else of the session's events ends: announcements of collections still
+     * come. May be NULL. */
+    void (*end_totals)(struct session *session);
     /* Called in the pause, before anything moves. May be NULL. */
     void (*collection_begins)(void);
     /* Called in the pause when a collection ends. May be NULL. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* engine=sampled: the objects that the JVM samples, and their deaths. It uses only what JVMTI
- * specifies; the callback is that of engine=jvmti. docs/engine-sampled.md */
+ * specifies, but with totals=walk; the callback is that of engine=jvmti. docs/engine-sampled.md */
 #include <string.h>
 #include <time.h>
 
@@ -8,13 +8,16 @@
 #include "agent/base/own_share.h"
 #include "agent/base/patience.h"
 #include "agent/events/draw_repeats.h"
+#include "agent/events/eden_walk.h"
 #include "agent/events/engine.h"
 #include "agent/events/events.h"
 #include "agent/events/memory_probes.h"
 #include "agent/events/sampled_lives.h"
+#include "agent/hotspot/eden_threads.h"
 #include "agent/records/classes.h"
 #include "agent/records/put_record.h"
 #include "agent/stacks/stacks.h"
+#include "capture/log.h"
 
 /* ---- the JVM's sampling interval, which grows while there are more samples a second than rate=
  * allows, and shrinks to that of sample= when there are fewer; Java threads only ---- */
@@ -308,6 +311,42 @@ static void sampled_object(struct session *session, struct os_thread *os, JNIEnv
         own_share_add(processor_ns() - from_ns);
 }
 
+/* ---- totals=walk: eden is walked as with engine=walk, and samples are the same without it ---- */
+
+/* The next file of a ring goes on with what the first one has proven, or has not. */
+static const char *sampled_prove(JNIEnv *jni, struct session *session)
+{
+    if (session->options.totals != TOTALS_WALK)
+        return NULL;
+    if (session->options.file_number <= 1) {
+        const char *reason = eden_walk_prove(jni);
+        if (reason != NULL)
+            log_message("totals=walk: %s: the trace has samples only", reason);
+    }
+    if (!eden_walk_is_proven())
+        session->options.totals = TOTALS_NONE;
+    return NULL;
+}
+
+/* Before the first sample, so that none comes of what is no part of the totals. */
+static void begin_totals(struct session *session)
+{
+    JNIEnv *jni = session->options.totals == TOTALS_WALK ? jvm_jni() : NULL;
+    if (jni != NULL && !eden_walk_begin(session, jni))
+        log_message("%s: totals=walk: eden cannot be walked: the trace has samples only",
+                    session->options.file);
+}
+
+/* After the last sample. */
+static void end_totals(struct session *session)
+{
+    JNIEnv *jni = session->options.totals == TOTALS_WALK ? jvm_jni() : NULL;
+    if (jni == NULL)
+        return;
+    engine_notify(false, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
+    eden_walk_end(session, jni);
+}
+
 /* ---- the engine ---- */
 
 static void sampled_want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
@@ -339,6 +378,7 @@ static void sampled_begin(struct session *session)
         session_give_up(session, "out of memory for live=");
     sampled_objects_begin(session);
     sample_rate_begin(session);
+    begin_totals(session);
     engine_notify(true, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
 }
 
@@ -363,6 +403,11 @@ static void sampled_enable(struct session *session, bool on)
 }
 
 const struct engine engine_sampled = {.want_capabilities = sampled_want_capabilities,
+                                      .prove = sampled_prove,
+                                      .end_totals = end_totals,
+                                      .collection_begins = eden_walk_collection_begins,
+                                      .collection_ended = eden_walk_collection_ended,
+                                      .platform_thread_ends = eden_threads_ended,
                                       .vm_object_alloc = on_vm_alloc,
                                       .enable = sampled_enable,
                                       .take_sample = sampled_object,

@@ -132,6 +132,10 @@ static void put_sampled(struct session *session)
     session_put_property(session, "memory-probes", memory_probes_describe());
     if ((options->events & TRACED_FREE) != 0)
         provenance_number(session->drain.writer, "live", options->live);
+    if (options->totals != TOTALS_WALK)
+        return;
+    session_put_property(session, "totals", "walk");
+    provenance_number(session->drain.writer, "share", options->share);
 }
 
 static void put_engine(struct session *session)

@@ -32,6 +32,12 @@ def traced(session, main, options, vm=""):
     return run.stderr.decode()
 
 
+def counted_classes(session):
+    """What the program counted: class, objects, bytes."""
+    lines = [line.split() for line in open(session.path("facts.out"), encoding="utf-8")]
+    return [(name, int(objects), int(counted)) for word, name, objects, counted in (line for line in lines if line[0] == "class")]
+
+
 def judge_classes(session, rows):
     """Objects exactly; of the bytes, what starting a loop makes besides is in those that the thread
     counted."""
@@ -67,8 +73,7 @@ def judge_sums(session, of_thread):
 def judge(session, vm):
     traced(session, "Eden", "share=100", f"-Xmx64m {vm}")
     lines = [line.split() for line in open(session.path("facts.out"), encoding="utf-8")]
-    judge_classes(session, [(name, int(objects), int(counted))
-                            for word, name, objects, counted in (line for line in lines if line[0] == "class")])
+    judge_classes(session, counted_classes(session))
     unknown, counted = judge_sums(session, next(int(line[1]) for line in lines if line[0] == "thread"))
     # before JDK 20 int[] may be fillers, and are unknown where a thread was just leaving
     require(unknown <= (0 if session.version() >= 20 else counted // 50), f"{unknown} of {counted} bytes are unknown")

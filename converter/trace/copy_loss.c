@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "steptrace/live.h"
+
 /* Of the file and of the first block, the definition (docs/formats/step.md). */
 #define FIRST_HEADERS_BYTES (32 + 96)
 
@@ -76,6 +78,8 @@ const char *copy_loss_recorded(const struct trace_about *about, char text[TRACE_
     const char *gap = trace_gap_dropped(copy_loss_property(about, "dropped"), text);
     if (gap == NULL)
         gap = trace_gap_early(copy_loss_property(about, "end"));
+    if (gap == NULL)
+        gap = trace_gap_end(copy_loss_property(about, STEP_LIVE_MISSING_AFTER), text);
     return gap != NULL ? gap : copy_loss_property(about, TRACE_FILES_GAPS);
 }
 

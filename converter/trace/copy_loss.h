@@ -2,7 +2,7 @@
 /* What a copy of a trace lacks since its source was cut or damaged, or its recorder lost events. No
  * reader finds a fault in the copy, so it says that itself, in the properties `recovered-records`
  * and `incomplete`.  A copy in a format without properties has the latter in a comment behind the
- * last record. */
+ * last record, or of its ZIP file. */
 #ifndef CONVERTER_TRACE_COPY_LOSS_H
 #define CONVERTER_TRACE_COPY_LOSS_H
 

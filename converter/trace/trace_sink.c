@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "converter/containers/no_memory.h"
-#include "converter/trace/copy_loss.h"
 #include "converter/trace/events_as_allocs.h"
 #include "steptrace/packed.h"
 
@@ -75,21 +74,24 @@ enum step_status trace_sink_put_alloc(struct trace_sink *sink, const struct hatf
     return output_file_name_error(sink->file, status, error);
 }
 
-/* A comment of the source that says so was a record like any other. */
-static enum step_status trace_sink_put_loss(struct trace_sink *sink, struct step_error *error)
+bool trace_sink_loss(const struct trace_sink *sink, char comment[TRACE_SINK_LOSS_ROOM])
 {
     char text[COPY_LOSS_ROOM], gap[TRACE_GAP_ROOM];
-    char comment[sizeof COPY_LOSS_COMMENT + TRACE_ABOUT_LOSS_ROOM];
     const char *loss = copy_loss_of(&sink->source->about, text);
     if (loss == NULL)
         loss = copy_loss_recorded(&sink->source->about, gap);
-    if (loss == NULL || copy_loss_is_said(&sink->source->about))
+    if (loss != NULL)
+        snprintf(comment, TRACE_SINK_LOSS_ROOM, COPY_LOSS_COMMENT "%s", loss);
+    return loss != NULL;
+}
+
+/* A comment of the source that says so was a record like any other. */
+static enum step_status trace_sink_put_loss(struct trace_sink *sink, struct step_error *error)
+{
+    char comment[TRACE_SINK_LOSS_ROOM];
+    if (copy_loss_is_said(&sink->source->about) || !trace_sink_loss(sink, comment))
         return STEP_STATUS_OK;
-    int length = snprintf(comment, sizeof comment, COPY_LOSS_COMMENT "%s", loss);
-    const struct hatf_record record = {
-        .tag = HATF_COMMENT,
-        .comment = {(const uint8_t *) comment,
-                    (size_t) length < sizeof comment ? (size_t) length : sizeof comment - 1}};
+    const struct hatf_record record = {.tag = HATF_COMMENT, .comment = step_text(comment)};
     return trace_sink_put_alloc(sink, &record, error);
 }
 

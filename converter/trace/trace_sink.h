@@ -6,8 +6,11 @@
 
 #include "converter/output/output_file.h"
 #include "converter/output/output_stream.h"
+#include "converter/trace/copy_loss.h"
 #include "converter/trace/trace_format.h"
 #include "steptrace/hatf.h"
+
+#define TRACE_SINK_LOSS_ROOM (sizeof COPY_LOSS_COMMENT + TRACE_ABOUT_LOSS_ROOM)
 
 struct trace_sink {
     const struct trace_sink_operations *operations;
@@ -49,6 +52,9 @@ enum step_status trace_sink_put_alloc(struct trace_sink *sink, const struct hatf
 enum step_status trace_sink_close(struct trace_sink *sink, struct step_error *error);
 void trace_sink_destroy(struct trace_sink *sink);
 
+/* For implementations: writes the comment that says what the copy lacks (copy_loss.h).  Returns
+ * false if that is nothing.  Call it when all events are there. */
+bool trace_sink_loss(const struct trace_sink *sink, char comment[TRACE_SINK_LOSS_ROOM]);
 /* For implementations: sets `output` to the sink's file, compressed as the format says. */
 enum step_status trace_sink_pack(struct trace_sink *sink, const struct format_output *to,
                                  struct step_output *output, struct step_error *error);

@@ -25,6 +25,7 @@
 
 struct text_source {
     char name[256];
+    char remark[256]; /* the file's comment */
     const char *entry;
     struct zip_file file;
     int descriptor;    /* of the uncompressed text */
@@ -316,6 +317,9 @@ static enum step_status open_zip(struct text_source *source, struct text_source 
     zip_file_functions(&source->file, &functions);
     if (has_directory_end(&source->file))
         source->zip = unzOpen2_64(source->name, &functions);
+    if (source->zip == NULL ||
+        unzGetGlobalComment(source->zip, source->remark, sizeof source->remark - 1) < 0)
+        source->remark[0] = '\0';
     enum step_status status =
         source->zip != NULL ? open_entry(source, error) : open_torn(source, error);
     if (status == STEP_STATUS_OK)
@@ -397,6 +401,11 @@ enum step_status text_source_read(void *user, void *buffer, size_t size, size_t 
 const char *text_source_name(const struct text_source *source)
 {
     return source->name;
+}
+
+const char *text_source_remark(const struct text_source *source)
+{
+    return source->remark;
 }
 
 uint64_t text_source_size(const struct text_source *source)

@@ -34,6 +34,8 @@ enum step_status text_source_read(void *user, void *buffer, size_t size, size_t 
                                   struct step_error *error);
 
 const char *text_source_name(const struct text_source *source);
+/* Returns the ZIP file's comment, cut to 255 bytes; "" if there is none. */
+const char *text_source_remark(const struct text_source *source);
 /* Returns the uncompressed size that the file states, or 0. */
 uint64_t text_source_size(const struct text_source *source);
 /* Returns the part of the text that was read, up to 1.0. */

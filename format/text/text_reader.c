@@ -187,6 +187,11 @@ uint64_t step_text_reader_offset(const struct step_text_reader *reader)
     return reader->offset;
 }
 
+const char *step_text_reader_remark(const struct step_text_reader *reader)
+{
+    return text_source_remark(reader->source);
+}
+
 uint64_t step_text_reader_size(const struct step_text_reader *reader)
 {
     return text_source_size(reader->source);

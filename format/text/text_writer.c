@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the text of a trace to the single entry of a ZIP file. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 
 struct step_text_writer {
     char name[256];
+    char remark[256]; /* "": none */
     struct zip_file file;
     zipFile zip;
     char *line; /* room for an event's line; grows */
@@ -147,13 +149,19 @@ static bool fill_zip64_field(struct step_text_writer *writer)
            zip_file_size(&writer->file) == end;
 }
 
+void step_text_writer_set_remark(struct step_text_writer *writer, const char *remark)
+{
+    snprintf(writer->remark, sizeof writer->remark, "%s", remark);
+}
+
 enum step_status step_text_writer_close(struct step_text_writer *writer, struct step_error *error)
 {
     struct step_error last;
     text_writer_keep(writer, step_output_behind_finish(writer->behind, &last), &last);
     if (writer->zip != NULL) {
         bool entry = zipCloseFileInZip(writer->zip) == ZIP_OK && fill_zip64_field(writer);
-        bool directory = zipClose(writer->zip, NULL) == ZIP_OK;
+        const char *remark = writer->remark[0] != '\0' ? writer->remark : NULL;
+        bool directory = zipClose(writer->zip, remark) == ZIP_OK;
         writer->zip = NULL;
         if (!entry || !directory)
             fail_output(writer);

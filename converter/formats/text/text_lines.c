@@ -113,7 +113,14 @@ static enum step_status open_zip(struct text_source *source, const char *path,
     source->base.about.format = "text";
     if (stat(path, &about) == 0)
         source->base.about.file_bytes = (uint64_t) about.st_size;
-    return step_text_reader_open(path, &source->reader, error);
+    enum step_status status = step_text_reader_open(path, &source->reader, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    struct step_bytes loss =
+        copy_loss_of_comment(step_text(step_text_reader_remark(source->reader)));
+    snprintf(source->base.about.said_loss, sizeof source->base.about.said_loss, "%.*s",
+             (int) loss.length, loss.length > 0 ? (const char *) loss.data : "");
+    return status;
 }
 
 static enum step_status open_error(const char *path, int code, struct step_error *error)
@@ -326,7 +333,10 @@ static enum step_status text_lines_put(struct trace_sink *base, const struct tra
 static enum step_status text_lines_close(struct trace_sink *base, struct step_error *error)
 {
     struct text_sink *sink = (struct text_sink *) base;
+    char loss[TRACE_SINK_LOSS_ROOM];
     enum step_status status = text_lines_flush(sink, error);
+    if (status == STEP_STATUS_OK && sink->writer != NULL && trace_sink_loss(base, loss))
+        step_text_writer_set_remark(sink->writer, loss);
     if (status == STEP_STATUS_OK && sink->writer != NULL)
         status = step_text_writer_close(sink->writer, error);
     return status;

@@ -138,6 +138,9 @@ uint64_t step_text_reader_line(const struct step_text_reader *reader);
 uint64_t step_text_reader_offset(const struct step_text_reader *reader);
 uint64_t step_text_reader_size(const struct step_text_reader *reader);
 
+/* Returns the ZIP file's comment (untrusted; cut to 255 bytes), "" if there is none. */
+const char *step_text_reader_remark(const struct step_text_reader *reader);
+
 void step_text_reader_destroy(struct step_text_reader *reader);
 
 /* ---- writing files ---- */
@@ -157,6 +160,9 @@ enum step_status step_text_writer_put_line(struct step_text_writer *writer, cons
 /* Formats and appends an event with unescaped names.  INVALID: a name cannot be escaped. */
 enum step_status step_text_writer_put(struct step_text_writer *writer,
                                       const struct step_text_event *event);
+
+/* Sets the ZIP file's comment, of at most 255 bytes; a longer one is cut. */
+void step_text_writer_set_remark(struct step_text_writer *writer, const char *remark);
 
 /* Ends the entry and the ZIP file, which is not valid without this call. */
 enum step_status step_text_writer_close(struct step_text_writer *writer, struct step_error *error);

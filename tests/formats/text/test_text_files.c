@@ -149,6 +149,33 @@ static void test_put_event(void)
 }
 
 /* Lines past every buffer, and pieces larger than the writer's own. */
+static void check_remark(const char *remark, const char *wanted)
+{
+    struct step_text_writer *writer = NULL;
+    struct step_text_reader *reader = NULL;
+    struct step_text_event event;
+    CU_ASSERT_EQUAL_FATAL(step_text_writer_create(path, &writer, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_text_writer_put_line(writer, "VS:1\n", 5), STEP_STATUS_OK);
+    step_text_writer_set_remark(writer, remark);
+    CU_ASSERT_EQUAL(step_text_writer_close(writer, NULL), STEP_STATUS_OK);
+    step_text_writer_destroy(writer);
+    CU_ASSERT_EQUAL_FATAL(step_text_reader_open(path, &reader, NULL), STEP_STATUS_OK);
+    CU_ASSERT_STRING_EQUAL(step_text_reader_remark(reader), wanted);
+    CU_ASSERT_EQUAL(step_text_reader_next(reader, &event, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_text_reader_next(reader, &event, NULL), STEP_STATUS_END);
+    step_text_reader_destroy(reader);
+}
+
+static void test_remark(void)
+{
+    char longest[301];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[300] = '\0';
+    check_remark("", "");
+    check_remark("a remark", "a remark");
+    check_remark(longest, longest + 45);
+}
+
 static void test_many_lines(void)
 {
     static struct outcome outcome;
@@ -469,6 +496,7 @@ void add_suite(void)
     CU_pSuite suite = CU_add_suite("text files", make_directory, remove_directory);
     CU_add_test(suite, "round trip", test_round_trip);
     CU_add_test(suite, "put event", test_put_event);
+    CU_add_test(suite, "remark", test_remark);
     CU_add_test(suite, "many lines", test_many_lines);
     CU_add_test(suite, "zip layout", test_zip_layout);
     CU_add_test(suite, "ZIP64 directory", test_zip64_directory);

@@ -213,8 +213,7 @@ static void report_methods(const char *path, const struct trace_names *names, co
     const char *pattern = glob + (glob[0] == '!');
     size_t count = count_of(&names->methods);
     if (count == 0) {
-        report_line("%s: no method matches '%s': the trace names none (the agent's option stack=N)",
-                    path, pattern);
+        report_line("%s: no method matches '%s': the trace names none", path, pattern);
         return;
     }
     if (!begin_words(&words, count))

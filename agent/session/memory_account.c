@@ -11,11 +11,10 @@
 /* Shares of memory=. The ring may take up to four times buffer=. */
 #define RING_SHARE 8u
 #define RECORDS_SHARE 4u
-/* Without memory=. Few threads fill their blocks, many threads smaller ones. The ring keeps its
- * chunks until their records are written, so it is smaller, too. Pages of columns take two bytes a
- * value, mostly (value_pages.h). Records that do not wait in them need more, or blocks become so
- * small that the drain takes twice as long. */
-#define COLUMNS_BYTES ((size_t) 8 << 20)
+/* Without memory=. Few threads fill blocks as before, many threads smaller ones. The ring keeps its
+ * chunks until their records are written, so it is smaller, too. Records that do not wait in pages
+ * of columns need more, or blocks become so small that the drain takes twice as long. */
+#define COLUMNS_BYTES ((size_t) 24 << 20)
 #define RECORDS_BYTES ((size_t) 48 << 20)
 #define MIB ((uint64_t) 1 << 20)
 

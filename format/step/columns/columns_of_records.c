@@ -426,7 +426,7 @@ static uint64_t *find_values(struct step_columns *columns, struct step_pending *
         *count = 1;
         return &held->last;
     }
-    if (held->pages.first == held->pages.last && held->pages.first->width == STEP_PAGE_WIDE)
+    if (held->pages.first == held->pages.last)
         return held->pages.first->values;
     if (!STEP_MAKE_ROOM(data->values, data->capacity, data->count))
         return NULL;

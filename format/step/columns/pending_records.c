@@ -438,7 +438,7 @@ static uint64_t next_value(const struct step_row_column *column, struct cursor *
         cursor->page = column->pages.first;
     if (cursor->place == cursor->page->count)
         *cursor = (struct cursor){cursor->page->next, 0};
-    return step_page_value(cursor->page, cursor->place++);
+    return cursor->page->values[cursor->place++];
 }
 
 /* Converts columns back to rows, when a record arrives that columns cannot hold.  Columns are read
@@ -540,13 +540,12 @@ void step_pending_rewind(struct step_pending *rows, const struct step_pending_ma
     rows->nested_bytes = mark->nested_bytes;
 }
 
-/* Values by columns are flat, so a reader needs no more than the storage here as it would be in
- * wide pages, which has room for each value, unless they are all equal; then the reader has one
- * value as well. */
+/* Values by columns are flat, so a reader needs no more than the storage here, which has room for
+ * each value, unless they are all equal; then the reader has one value as well. */
 uint64_t step_pending_decoded_bytes(const struct step_pending *rows)
 {
     return rows->by_columns
-               ? step_pending_memory(rows) + rows->columns.share.saved
+               ? step_pending_memory(rows)
                : rows->record_count * sizeof *rows->types + rows->word_count * sizeof *rows->words +
                      rows->bytes.length + rows->nested_bytes;
 }

@@ -13,128 +13,47 @@
 /* A column's first page is small, each further one four times as large: there may be 10^4 streams,
  * of which most have few records.  Pages of the largest size are the only ones that are kept, so
  * each fits any stream that needs one. */
-enum { LEAST_VALUES = 32, MOST_VALUES = 2048 };
+enum { LEAST_VALUES = 32, MOST_VALUES = 8192 };
 
 /* What a pool keeps: about one block of eight columns. */
 #define KEPT_BYTES ((size_t) 16 << 20)
 
-static size_t value_pages_bytes_of(size_t capacity, enum step_page_width width)
+static size_t value_pages_bytes_of(size_t capacity)
 {
-    return sizeof(struct step_page) + capacity * width;
-}
-
-static struct step_page **empty_pages(struct step_page_pool *pool, enum step_page_width width)
-{
-    return &pool->empty[width == STEP_PAGE_WIDE ? 0 : width == STEP_PAGE_HALF ? 1 : 2];
+    return sizeof(struct step_page) + capacity * sizeof(uint64_t);
 }
 
 void step_page_pool_reset(struct step_page_pool *pool)
 {
-    for (size_t i = 0; i < STEP_PAGE_WIDTHS; i++) {
-        while (pool->empty[i] != NULL) {
-            struct step_page *page = pool->empty[i];
-            pool->empty[i] = page->next;
-            free(page);
-        }
+    while (pool->empty != NULL) {
+        struct step_page *page = pool->empty;
+        pool->empty = page->next;
+        free(page);
     }
     pool->bytes = 0;
 }
 
-/* A smaller page is never taken from the pool, which has large ones only: it would pin a large one
- * for a few values of a stream that may get no more. */
-static struct step_page *take_page(struct step_page_share *share, size_t capacity,
-                                   enum step_page_width width)
+/* A smaller page is never taken from the pool, which has large ones only: it would pin 64 KiB for a
+ * few values of a stream that may get no more. */
+static struct step_page *take_page(struct step_page_pool *pool, size_t capacity)
 {
-    struct step_page **empty = empty_pages(share->pool, width);
-    size_t bytes = value_pages_bytes_of(capacity, width);
-    struct step_page *page = *empty;
-    if (capacity < MOST_VALUES || page == NULL) {
-        page = malloc(bytes);
-        if (page == NULL)
-            return NULL;
-    } else {
-        *empty = page->next;
-        share->pool->bytes -= bytes;
-    }
-    page->next = NULL;
-    page->count = 0;
-    page->capacity = capacity;
-    page->width = width;
-    share->bytes += bytes;
-    share->saved += value_pages_bytes_of(capacity, STEP_PAGE_WIDE) - bytes;
+    struct step_page *page = pool->empty;
+    if (capacity < MOST_VALUES || page == NULL)
+        return malloc(value_pages_bytes_of(capacity));
+    pool->empty = page->next;
+    pool->bytes -= value_pages_bytes_of(capacity);
     return page;
 }
 
-static void put_page(struct step_page_share *share, struct step_page *page)
+static void put_page(struct step_page_pool *pool, struct step_page *page)
 {
-    struct step_page_pool *pool = share->pool;
-    size_t bytes = value_pages_bytes_of(page->capacity, page->width);
-    share->bytes -= bytes;
-    share->saved -= value_pages_bytes_of(page->capacity, STEP_PAGE_WIDE) - bytes;
     if (page->capacity < MOST_VALUES || pool->bytes >= KEPT_BYTES) {
         free(page);
         return;
     }
-    struct step_page **empty = empty_pages(pool, page->width);
-    page->next = *empty;
-    *empty = page;
-    pool->bytes += bytes;
-}
-
-/* Stores the distances of a full page's values from `base`.  Returns all their bits: the values are
- * lost if there are more than a distance has. */
-static uint64_t put_quarters(const uint64_t *restrict values, uint64_t base, uint16_t *restrict out)
-{
-    uint64_t bits = 0;
-    for (size_t i = 0; i < MOST_VALUES; i++) {
-        bits |= values[i] - base;
-        out[i] = (uint16_t) (values[i] - base);
-    }
-    return bits;
-}
-
-static uint64_t put_halves(const uint64_t *restrict values, uint64_t base, uint32_t *restrict out)
-{
-    uint64_t bits = 0;
-    for (size_t i = 0; i < MOST_VALUES; i++) {
-        bits |= values[i] - base;
-        out[i] = (uint32_t) (values[i] - base);
-    }
-    return bits;
-}
-
-/* Returns a page of that width with the values of a full one, or NULL.  The base is half of what a
- * distance reaches below the first value, as values go both ways from there; all computes modulo
- * 2 ^ 64. */
-static struct step_page *copy_narrow(const struct step_page *wide, enum step_page_width width,
-                                     struct step_page_share *share)
-{
-    struct step_page *page = take_page(share, MOST_VALUES, width);
-    if (page == NULL)
-        return NULL;
-    unsigned distance_bits = 8 * width;
-    page->base = wide->values[0] - (UINT64_C(1) << (distance_bits - 1));
-    page->count = MOST_VALUES;
-    uint64_t bits = width == STEP_PAGE_HALF
-                        ? put_halves(wide->values, page->base, (uint32_t *) page->values)
-                        : put_quarters(wide->values, page->base, (uint16_t *) page->values);
-    if (bits >> distance_bits == 0)
-        return page;
-    put_page(share, page);
-    return NULL;
-}
-
-/* Returns a narrower page with the values of a full one, which is put back; or that page, if its
- * values are too far apart or memory is out. */
-static struct step_page *narrow(struct step_page *wide, struct step_page_share *share)
-{
-    struct step_page *page = copy_narrow(wide, STEP_PAGE_QUARTER, share);
-    if (page == NULL)
-        page = copy_narrow(wide, STEP_PAGE_HALF, share);
-    if (page == NULL)
-        return wide;
-    put_page(share, wide);
-    return page;
+    page->next = pool->empty;
+    pool->empty = page;
+    pool->bytes += value_pages_bytes_of(page->capacity);
 }
 
 /* Called only when the last page is full or there is none, so no page keeps room that nothing will
@@ -145,23 +64,18 @@ static bool value_pages_add(struct step_pages *pages, struct step_page_share *sh
     while (capacity < wanted && capacity < MOST_VALUES)
         capacity *= 4;
     capacity = capacity < MOST_VALUES ? capacity : MOST_VALUES;
-    if (pages->last != NULL && pages->last->capacity == MOST_VALUES) {
-        struct step_page *last = narrow(pages->last, share);
-        if (pages->first == pages->last)
-            pages->first = last;
-        else
-            pages->before_last->next = last;
-        pages->last = last;
-    }
-    struct step_page *page = take_page(share, capacity, STEP_PAGE_WIDE);
+    struct step_page *page = take_page(share->pool, capacity);
     if (page == NULL)
         return false;
+    page->next = NULL;
+    page->count = 0;
+    page->capacity = capacity;
     if (pages->last != NULL)
         pages->last->next = page;
     else
         pages->first = page;
-    pages->before_last = pages->last;
     pages->last = page;
+    share->bytes += value_pages_bytes_of(capacity);
     return true;
 }
 
@@ -179,27 +93,10 @@ uint64_t *step_pages_room(struct step_pages *pages, struct step_page_share *shar
     return last->values + last->count;
 }
 
-static void copy_page(const struct step_page *page, uint64_t *restrict out)
-{
-    size_t count = page->count;
-    uint64_t base = page->base;
-    if (page->width == STEP_PAGE_WIDE) {
-        memcpy(out, page->values, count * sizeof *out);
-    } else if (page->width == STEP_PAGE_HALF) {
-        const uint32_t *restrict distances = (const uint32_t *) page->values;
-        for (size_t i = 0; i < count; i++)
-            out[i] = base + distances[i];
-    } else {
-        const uint16_t *restrict distances = (const uint16_t *) page->values;
-        for (size_t i = 0; i < count; i++)
-            out[i] = base + distances[i];
-    }
-}
-
 void step_pages_copy(const struct step_pages *pages, uint64_t *out)
 {
     for (const struct step_page *page = pages->first; page != NULL; page = page->next) {
-        copy_page(page, out);
+        memcpy(out, page->values, page->count * sizeof *out);
         out += page->count;
     }
 }
@@ -209,7 +106,8 @@ void step_pages_clear(struct step_pages *pages, struct step_page_share *share)
     while (pages->first != NULL) {
         struct step_page *page = pages->first;
         pages->first = page->next;
-        put_page(share, page);
+        share->bytes -= value_pages_bytes_of(page->capacity);
+        put_page(share->pool, page);
     }
     *pages = (struct step_pages){0};
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that wait for their block, in a list of pages: none moves while it is written.  The
- * streams of a writer take pages from one pool and put them back with each block, so that memory
- * which a block has left serves the next one, whichever stream that belongs to.
- *
- * A page that is full is kept in a half or a quarter of its bytes, if its values are near each
- * other, as times, classes, sizes and numbers of objects mostly are.
+ * Values that wait for their block, in a list of pages: none moves when more arrive.  The streams
+ * of a writer take pages from one pool and put them back with each block, so that memory which a
+ * block has left serves the next one, whichever stream that belongs to.
  */
 #ifndef FORMAT_STEP_COLUMNS_VALUE_PAGES_H
 #define FORMAT_STEP_COLUMNS_VALUE_PAGES_H
@@ -14,22 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a value in a page: the value itself, or its distance to the page's base. */
-enum step_page_width { STEP_PAGE_WIDE = 8, STEP_PAGE_HALF = 4, STEP_PAGE_QUARTER = 2 };
-
 struct step_page {
     struct step_page *next;
     size_t count;
-    size_t capacity; /* in values */
-    uint64_t base;
-    enum step_page_width width;
-    uint64_t values[]; /* of a wide page; else distances */
+    size_t capacity;
+    uint64_t values[];
 };
 
-/* Empty pages of the largest size, by width: wide, half, quarter.  Zero-initialise. */
-enum { STEP_PAGE_WIDTHS = 3 };
+/* Empty pages of the largest size.  Zero-initialise. */
 struct step_page_pool {
-    struct step_page *empty[STEP_PAGE_WIDTHS];
+    struct step_page *empty;
     size_t bytes;
 };
 
@@ -37,13 +28,11 @@ struct step_page_pool {
 struct step_page_share {
     struct step_page_pool *pool; /* borrowed */
     size_t bytes;
-    size_t saved; /* bytes that wide pages would have more */
 };
 
 /* Pages in the order of their values; all but the last are full.  Zero-initialise. */
 struct step_pages {
     struct step_page *first;
-    struct step_page *before_last;
     struct step_page *last;
 };
 
@@ -57,15 +46,6 @@ uint64_t *step_pages_room(struct step_pages *pages, struct step_page_share *shar
 static inline void step_pages_take(struct step_pages *pages, size_t count)
 {
     pages->last->count += count;
-}
-
-/* Returns a value of a page. */
-static inline uint64_t step_page_value(const struct step_page *page, size_t i)
-{
-    if (page->width == STEP_PAGE_WIDE)
-        return page->values[i];
-    return page->base + (page->width == STEP_PAGE_HALF ? ((const uint32_t *) page->values)[i]
-                                                       : ((const uint16_t *) page->values)[i]);
 }
 
 /* Copies all values. */

@@ -13,6 +13,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -76,7 +77,7 @@ class Limits {
 
     // limits.Limits.failsWithOne allocates 1 object, 24 bytes; at most 0 objects and 0 bytes pass
     //   1 object, 24 bytes: limits.Limits$Thing
-    //       at limits.Limits.failsWithOne(Limits.java:83)
+    //       at limits.Limits.failsWithOne(Limits.java:84)
     @Test
     @NoAllocation
     void failsWithOne() {
@@ -92,8 +93,8 @@ class Limits {
 
     // allocates 11 objects, 352 bytes; at most 10 objects pass
     //   10 objects, 240 bytes: limits.Limits$Thing
-    //       at limits.Limits.make(Limits.java:64)
-    //       at limits.Limits.failsWithOneObjectMore(Limits.java:101)
+    //       at limits.Limits.make(Limits.java:65)
+    //       at limits.Limits.failsWithOneObjectMore(Limits.java:102)
     //   1 object, 112 bytes: byte[]
     @Test
     @MaxAllocated(objects = 10)
@@ -347,6 +348,28 @@ class Limits {
         if (++warm % 5 == 1)
             leaked[leaks++] = Parser.parse();
     }
+
+    // limits.Limits.failsWithAGrowingArray grows: of 512 calls 1 object
+    @Test
+    @NoGrowth
+    void failsWithAGrowingArray() {
+        for (int i = 0; i < 3; i++)
+            same.add("same");
+    }
+
+    @Test
+    @NoGrowth
+    void passesWithAFullRingOfManyPaths() {
+        ring[paths.nextInt(ring.length)] = below(paths.nextInt(8));
+    }
+
+    private static Object below(int depth) {
+        return depth == 0 ? new Thing() : below(depth - 1);
+    }
+
+    private static final List<Object> same = new ArrayList<>();
+    private static final Object[] ring = new Object[70];
+    private static final Random paths = new Random(19);
 
     // its own fault
     @Test

@@ -29,7 +29,7 @@ final class Growth {
                 Recording.collect();
                 recording.end();
                 Sites now = recording.sites(true, limit.site());
-                calm = before != null && !now.grow(before) ? calm + 1 : 0;
+                calm = before != null && !now.grow(before, calls / 32) ? calm + 1 : 0;
                 boolean isLast = 2 * calls > limit.calls();
                 if (calm == CALM || (isLast && calm > 0))
                     return;

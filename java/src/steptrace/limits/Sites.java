@@ -27,6 +27,15 @@ public final class Sites {
             "I", "int", "J", "long", "F", "float", "D", "double");
 
     private record Row(long objects, long bytes, String type, String[] frames) {
+        private boolean grows(Row then, int least) {
+            boolean hasFewMore = objects - then.objects < least;
+            return hasFewMore ? objects <= then.objects && isMuchMore(bytes, then.bytes) : isMuchMore(objects, then.objects);
+        }
+
+        private static boolean isMuchMore(long now, long then) {
+            return now > then && 20 * now >= 29 * then;
+        }
+
         private boolean isOf(Row other) {
             return type.equals(other.type) && Arrays.equals(frames, other.frames);
         }
@@ -165,19 +174,16 @@ public final class Sites {
     }
 
     /**
-     * Whether there is more of a class at a site by half or more: of twice the calls, a leak leaves twice as much there. What was
-     * not there then is no growth yet.
+     * Whether there is more of a class at a site by nearly half or more, and by so many objects at least, or of no more
+     * objects that much more bytes: of twice the calls, a leak leaves twice as much there, and a list that grows by halves
+     * has grown. What was not there then is no growth yet; a few objects more are chance.
      */
-    public boolean grow(Sites then) {
+    public boolean grow(Sites then, int least) {
         for (Row row : rows)
             for (Row old : then.rows)
-                if (old.isOf(row) && (isMoreByHalf(row.objects, old.objects) || isMoreByHalf(row.bytes, old.bytes)))
+                if (old.isOf(row) && row.grows(old, least))
                     return true;
         return false;
-    }
-
-    private static boolean isMoreByHalf(long now, long then) {
-        return now > then && 2 * now >= 3 * then;
     }
 
     /** Class, site and lines of the largest rows; a site ends with the test's own frame. */

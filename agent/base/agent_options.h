@@ -47,8 +47,13 @@ enum option_named {
     NAMED_KEEP = 1 << 3,
     NAMED_ENGINE = 1 << 4,
     NAMED_EVENTS = 1 << 5,
-    NAMED_SHARE = 1 << 6
+    NAMED_SHARE = 1 << 6,
+    NAMED_OTHER = 1 << 7 /* an option of one of the other engines */
 };
+
+/* What a dormant agent's options say of their engine, and a command for another one does not take.
+ */
+#define NAMED_OF_ENGINE (NAMED_ENGINE | NAMED_SAMPLE | NAMED_KEEP | NAMED_SHARE | NAMED_OTHER)
 
 /* engine=sampled: exact totals of classes, beside the samples. */
 enum option_totals { TOTALS_NONE, TOTALS_WALK };
@@ -67,6 +72,7 @@ enum option_gentle { GENTLE_AUTO, GENTLE_YES, GENTLE_NO };
 /* engine=sampled: the JVM's own default, and the frames of each sample. */
 #define OPTION_SAMPLE_DEFAULT (UINT64_C(512) << 10)
 #define OPTION_SAMPLED_STACK 16
+#define OPTION_SAMPLED_MEMORY_LEAST (UINT64_C(16) << 20) /* its tables and buffers take 12 MiB */
 #define OPTION_LIVE_DEFAULT UINT64_C(100000)
 #define OPTION_KEEP_DEFAULT 12u
 #define OPTION_SHARE_DEFAULT 5u
@@ -147,8 +153,12 @@ struct options {
 bool options_parse(struct options *options, const char *text);
 /* Returns a copy, which the caller frees; NULL: out of memory. */
 struct options *options_copy(const struct options *options);
-/* Makes the limits at most those of `limits`, and redacts what they redact. */
-void options_limit(struct options *options, const struct options *limits);
+/* Makes the limits at most those of `limits`, and redacts what they redact. Logs and returns false
+ * if a limit is too small for the engine then. */
+bool options_limit(struct options *options, const struct options *limits);
+/* Reads a command to an agent with these defaults: see docs/agent-options.md, A dormant agent. */
+bool options_parse_command(struct options *options, const struct options *defaults,
+                           const char *text);
 
 /* Same as options_parse(), for recorders of native programs: options for Java only are unknown. */
 bool options_parse_shared(struct options *options, const char *text);

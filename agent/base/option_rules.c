@@ -193,6 +193,15 @@ static void option_rules_check_walks(struct option_parse *parse)
     }
 }
 
+bool option_rules_memory_suffices(const struct options *options)
+{
+    if (options->engine != ENGINE_SAMPLED || options->memory_bytes == 0 ||
+        options->memory_bytes >= OPTION_SAMPLED_MEMORY_LEAST)
+        return true;
+    log_message("option max-memory: engine=sampled needs 16m at least");
+    return false;
+}
+
 void option_rules_apply(struct option_parse *parse)
 {
     struct options *options = parse->options;
@@ -208,6 +217,7 @@ void option_rules_apply(struct option_parse *parse)
         parse->faults++;
     }
     option_rules_check_walks(parse);
+    parse->faults += !option_rules_memory_suffices(options);
     if (options->engine == ENGINE_SAMPLED)
         settle_sampled(options);
     if ((options->events & TRACED_REFERENCE) != 0)

@@ -169,13 +169,75 @@ static uint64_t smaller_limit(uint64_t wanted, uint64_t limit)
     return limit != 0 && (wanted == 0 || wanted > limit) ? limit : wanted;
 }
 
-void options_limit(struct options *options, const struct options *limits)
+bool options_limit(struct options *options, const struct options *limits)
 {
     options->max_cpu = smaller_limit(options->max_cpu, limits->max_cpu);
     options->max_pause_ns = smaller_limit(options->max_pause_ns, limits->max_pause_ns);
     options->memory_bytes = smaller_limit(options->memory_bytes, limits->memory_bytes);
     options->limit_bytes = smaller_limit(options->limit_bytes, limits->limit_bytes);
     options->redact |= limits->redact;
+    return option_rules_memory_suffices(options);
+}
+
+/* ---- commands to a dormant agent ---- */
+
+static uint32_t named_by(const char *pair, size_t length)
+{
+    for (size_t i = 0; i < option_count; i++)
+        if (strlen(option_table[i].key) == length && memcmp(option_table[i].key, pair, length) == 0)
+            return option_table[i].named;
+    return 0;
+}
+
+/* Appends the pairs of `text`, without those of an engine. */
+static void append_without_engine(char *out, const char *text)
+{
+    for (const char *at = text; *at != '\0';) {
+        size_t length = strcspn(at, ",");
+        if ((named_by(at, strcspn(at, "=,")) & NAMED_OF_ENGINE) == 0)
+            strcat(strncat(out, at, length), ",");
+        at += length + (at[length] == ',');
+    }
+}
+
+/* A part of the options says what it is about, before the rules for the whole are looked at. */
+static bool options_read(struct options *options, const char *text)
+{
+    struct option_parse parse = {.options = options};
+    return parse_text(&parse, text) && parse.faults == 0;
+}
+
+/* The command comes after the defaults, so that its options count. */
+static bool parse_both(struct options *options, const struct options *defaults, const char *text,
+                       bool of_engine)
+{
+    char *both = calloc(1, strlen(defaults->text) + strlen(text) + 3);
+    if (both == NULL)
+        return false;
+    if (of_engine)
+        strcat(strcpy(both, defaults->text), ",");
+    else
+        append_without_engine(both, defaults->text);
+    bool parsed = options_parse(options, strcat(both, text));
+    free(both);
+    return parsed;
+}
+
+bool options_parse_command(struct options *options, const struct options *defaults,
+                           const char *text)
+{
+    text = text != NULL ? text : "";
+    if (!options_read(options, text))
+        return false;
+    if (options->help || options->command != COMMAND_START)
+        return options_parse(options, text);
+    bool is_window = options->window_ns != 0;
+    bool of_engine = (options->named & NAMED_ENGINE) == 0 || options->engine == defaults->engine;
+    bool parsed =
+        is_window ? options_parse(options, text) : parse_both(options, defaults, text, of_engine);
+    if (parsed && options->command == COMMAND_DORMANT)
+        options->command = COMMAND_START;
+    return parsed && options_limit(options, defaults);
 }
 
 struct options *options_copy(const struct options *options)

@@ -102,6 +102,9 @@ bool option_table_find_command(const char *word, uint32_t *command);
 /* Logs and counts contradictions, then applies implied options. */
 void option_rules_apply(struct option_parse *parse);
 
+/* Logs and returns false if memory= is less than what the engine needs in any case. */
+bool option_rules_memory_suffices(const struct options *options);
+
 /* Returns true if engine=jvmti may replace engine=bytecode: the user named no engine, and no option
  * that needs engine=bytecode. */
 bool option_rules_allow_jvmti(const struct options *options);

@@ -224,7 +224,7 @@ static void restore_classes(JNIEnv *jni, bool gentle)
 
 void engine_bytecode_settle(JNIEnv *jni, const struct session *session)
 {
-    if (kept != NULL && !probes_serve(&session->options))
+    if (kept != NULL && !(probes_serve(&session->options) && boxes_may_stay()))
         restore_classes(jni, false);
 }
 
@@ -249,6 +249,8 @@ static bool have_same_phases(const struct options *left, const struct options *r
 static void take_over(JNIEnv *jni, struct session *session)
 {
     class_hook.session = session;
+    hidden_classes_intercept(jni);
+    boxes_stay();
     if (have_same_phases(kept, &session->options))
         return;
     struct options *last = kept, *copy = options_copy(&session->options);

@@ -38,6 +38,18 @@ void boxes_keep(void)
     internal_settled(INTERNAL_BOXES, refused);
 }
 
+bool boxes_may_stay(void)
+{
+    return changed == 0 || internal_is_allowed(INTERNAL_BOXES);
+}
+
+void boxes_stay(void)
+{
+    if (internal_is_allowed(INTERNAL_BOXES))
+        internal_settled(INTERNAL_BOXES,
+                         changed != 0 ? NULL : "classes keep probes of a trace without it");
+}
+
 void boxes_let_go(void)
 {
     if (changed != 0)

@@ -26,6 +26,7 @@
 #include "capture/log.h"
 
 #define STACK_BYTES ((size_t) 1 << 20)
+#define STEPS_MOST 256u /* names and links on the way to a directory */
 
 /* What distinguishes a file from the one before it. */
 struct identity {
@@ -100,6 +101,63 @@ static void read_command(struct reading *reading, int file)
     reading->is_complete = dormant_cut_line(reading->text);
 }
 
+/* Goes on where the link at `link` leads. Returns false if another user may have made it. */
+static bool follow(struct reading *reading, int link, const struct stat *about, char *rest)
+{
+    char target[OPTION_TEXT];
+    size_t size = strlen(rest) + 1;
+    bool is_ours = about->st_uid == geteuid() || about->st_uid == 0;
+    ssize_t length = is_ours ? readlinkat(link, "", target, sizeof target) : -1;
+    if (length <= 0 || (size_t) length + 1 + size > OPTION_TEXT) {
+        reading->fault = is_ours ? "a link above it cannot be followed"
+                                 : "a directory above it is a link that another user has made";
+        return false;
+    }
+    memmove(rest + length + 1, rest, size);
+    memcpy(rest, target, (size_t) length);
+    rest[length] = '/';
+    return true;
+}
+
+/* Opens what a directory has under the first name in `rest`, which it takes from there, and closes
+ * the directory. Returns -1 with errno, or with a fault. */
+static int enter(struct reading *reading, int directory, char *rest)
+{
+    char name[OPTION_TEXT];
+    struct stat about;
+    size_t length = strcspn(rest, "/"), gap = strspn(rest + length, "/");
+    snprintf(name, sizeof name, "%.*s", (int) length, rest);
+    memmove(rest, rest + length + gap, strlen(rest + length + gap) + 1);
+    int opened = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (opened >= 0 && fstat(opened, &about) == 0 && S_ISLNK(about.st_mode)) {
+        bool goes_on = follow(reading, opened, &about, rest);
+        close(opened);
+        opened = !goes_on         ? -1
+                 : rest[0] == '/' ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)
+                                  : openat(directory, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    }
+    close(directory);
+    return opened;
+}
+
+/* Opens a directory, as the kernel does, but by no link that another user may have planted. */
+static int open_by_own_links(struct reading *reading, const char *path)
+{
+    char rest[OPTION_TEXT];
+    int opened = open(path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    snprintf(rest, sizeof rest, "%s", path);
+    for (unsigned steps = 0; opened >= 0 && rest[strspn(rest, "/")] != '\0'; steps++) {
+        memmove(rest, rest + strspn(rest, "/"), strlen(rest + strspn(rest, "/")) + 1);
+        if (steps == STEPS_MOST) {
+            reading->fault = "there are too many links above it";
+            close(opened);
+            return -1;
+        }
+        opened = enter(reading, opened, rest);
+    }
+    return opened;
+}
+
 /* The directory is the operator's choice; whoever can write in it gives commands. */
 static int dormant_open_directory(struct reading *reading, const char **name)
 {
@@ -113,8 +171,9 @@ static int dormant_open_directory(struct reading *reading, const char **name)
              : slash != NULL ? (int) (slash - path)
                              : 1,
              slash != NULL ? path : ".");
-    int opened = open(directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (opened >= 0 && (fstat(opened, &about) != 0 || !is_trusted(&about))) {
+    int opened = open_by_own_links(reading, directory);
+    if (opened >= 0 &&
+        (fstat(opened, &about) != 0 || !S_ISDIR(about.st_mode) || !is_trusted(&about))) {
         reading->fault = "others can write in its directory";
         close(opened);
         return -1;
@@ -234,20 +293,6 @@ bool dormant_begin(JavaVM *vm, const struct options *options, dormant_command *r
 
 bool dormant_parse(struct options *options, const char *text)
 {
-    if (!options_parse(options, text))
-        return false;
-    if (!dormant.is || options->help || options->command != COMMAND_START)
-        return true;
-    const char *defaults = dormant.options.text;
-    size_t size = strlen(defaults) + strlen(text != NULL ? text : "") + 2;
-    char *both = malloc(size);
-    if (both == NULL)
-        return false;
-    snprintf(both, size, "%s,%s", defaults, text != NULL ? text : "");
-    bool parsed = options_parse(options, both);
-    free(both);
-    if (options->command == COMMAND_DORMANT)
-        options->command = COMMAND_START;
-    options_limit(options, &dormant.options);
-    return parsed;
+    return dormant.is ? options_parse_command(options, &dormant.options, text)
+                      : options_parse(options, text);
 }

@@ -151,6 +151,32 @@ def dormant(session):
     session.step("check", "run.step", codes=(0, 3))
 
 
+def dormant_engines(session):
+    """The options of load time are defaults: a command may change one of their engine's, name another engine, and
+    ask for an exact window of the sample."""
+    program = Trickle(session, "engines", "dormant,file=run.step,max-memory=12m,probes=keep")
+    pid = program.process.pid
+    try:
+        require(drivers.load(session, pid, "engine=sampled", may_fail=True) != 0, "12m is enough for a sample")
+        program.await_words("option max-memory: engine=sampled needs 16m at least")
+        drivers.load(session, pid, "file=exact.step,engine=jvmti")
+        drivers.load(session, pid, "stop")
+        program.end()
+        require(program.properties("exact.step")["engine"] == "jvmti", "another engine")
+        program = Trickle(session, "sample", "dormant,file=run.step,engine=sampled,sample=1k,rotate=60min,max-memory=16m")
+        pid = program.process.pid
+        drivers.load(session, pid, "rate=100k")
+        drivers.load(session, pid, "window=200ms")
+        program.await_file("run.000003.step")
+        program.end()
+    finally:
+        program.process.kill()
+    found = [program.properties(f"run.00000{number}.step") for number in (1, 2, 3)]
+    require([row["engine"] for row in found] == ["sampled", "bytecode", "sampled"], f"{found}")
+    require("rate=100k" in found[0]["options"] and "sample=1k" in found[0]["options"], f"{found[0]}")
+    require(found[2]["end"] == "vm-death", f"16m is not enough: {found[2]}")
+
+
 def put(path, text, new="new"):
     """Whole at once, as a shell's mv does it."""
     new = path.with_name(new)
@@ -191,6 +217,21 @@ def wake(session):
             os.chown(new, STRANGER, STRANGER)
             new.rename(path)
             refuse(program, path, "others can write it")
+            planted = pathlib.Path(session.path("planted"))
+            planted.mkdir(exist_ok=True)
+            (planted / "by").symlink_to(directory.parent)
+            os.lchown(planted / "by", STRANGER, STRANGER)
+            other_path = pathlib.Path(session.path("wake2")) / "command"
+            other_path.parent.mkdir(mode=0o700, exist_ok=True)
+            other = Trickle(session, "other", f"dormant,file=other.step,wake={planted}/by/wake2/command")
+            try:
+                time.sleep(0.5)
+                put(other_path, "nothing-in-it=1\n")
+                other.await_words("is not obeyed: a directory above it is a link that another user has made", 10)
+                other.end()
+            finally:
+                other.process.kill()
+            require(other_path.exists(), "a command was taken by a planted link")
         directory.chmod(0o770)
         put(path, "file=group.step\n")
         refuse(program, path, "others can write in its directory", remove=False)
@@ -271,4 +312,4 @@ def guarded_window(session):
     require(b"Trickle" not in told and b"facts" not in told, "names of the program")
 
 
-TABLE = {function.__name__: function for function in (guards, short_ends, dormant, wake, redact, guarded_window)}
+TABLE = {function.__name__: function for function in (guards, short_ends, dormant, dormant_engines, wake, redact, guarded_window)}

@@ -136,6 +136,27 @@ def internals_proven(session):
     require("tan (no compiled code" in told(session)[1], told(session)[1])
 
 
+def internals_kept(session):
+    """A trace that finds the probes of an earlier one uses what these use: it says so, or restores the classes."""
+    process = session.start(session.java("Trickle", "-XX:+EnableDynamicAgentLoading -Xmx64m", "file=first.step,probes=keep"))
+    try:
+        expect_line(process, "trickles")
+        for options in ("file=second.step,probes=keep", "file=none.step,probes=keep,internals=none", "file=last.step"):
+            drivers.load(session, process.pid, "stop")
+            drivers.load(session, process.pid, options)
+        answer(process)
+        require(finish(process) == b"done true\n", "the program changed")
+    finally:
+        process.kill()
+    for name in "first", "second":
+        used, refused = told(session, f"{name}.step")
+        require({"boxes", "define"} <= used, f"{name}: {used}, not {refused}")
+    used, refused = told(session, "none.step")
+    require(not used and "boxes (option internals)" in refused, f"none: {used}, not {refused}")
+    used, refused = told(session, "last.step")
+    require("define" in used and "boxes (classes keep probes" in refused, f"last: {used}, not {refused}")
+
+
 def internals_crash(session):
     """After a crash of the JVM the trace tells what was on when it came."""
     process = session.start(session.java("KilledQuiet", "-XX:-CreateCoredumpOnCrash",
@@ -352,6 +373,6 @@ def collector_note(session):
 
 
 TABLE = {function.__name__: function for function in (
-    internals_none, internals_listed, internals_proven, internals_crash, internals_zero,
+    internals_none, internals_listed, internals_proven, internals_kept, internals_crash, internals_zero,
     internals_unknown, internals_safe, unboxed_late, no_tables, unknown_vm, stripped, canary, collector_note,
     session_numbers)}

@@ -17,6 +17,7 @@
 #include "agent/base/patience.h"
 #include "agent/events/eden_rows.h"
 #include "agent/events/events.h"
+#include "agent/events/last_arrays.h"
 #include "agent/hotspot/eden_layout.h"
 #include "agent/hotspot/eden_spaces.h"
 #include "agent/hotspot/eden_threads.h"
@@ -51,7 +52,7 @@ struct eden_sums {
     uint64_t bytes; /* of all, with fillers */
     uint64_t filler_bytes;
     /* G1, fillers without a class: arrays at the end of a region */
-    uint64_t last_arrays, last_bytes;
+    struct last_arrays last;
     struct eden_threads threads;
 };
 
@@ -79,10 +80,8 @@ static bool walk_objects(struct eden_sums *sums, uintptr_t at, uintptr_t to, uin
         sums->bytes += size;
         at += size;
     }
-    if (row != NULL && row->fills == ROW_PERHAPS_FILLER && region_end - at < 2 * sizeof(uint64_t)) {
-        sums->last_arrays++;
-        sums->last_bytes += size;
-    }
+    if (row != NULL && row->fills == ROW_PERHAPS_FILLER && region_end - at < 2 * sizeof(uint64_t))
+        last_arrays_add(&sums->last, size);
     return true;
 }
 
@@ -179,8 +178,9 @@ static void take_unnamed(void *user, struct eden_row *row)
 }
 
 /* Fillers that are int[]: one for each buffer that was closed, as the threads' statistics say. G1
- * fills the rests of regions besides; these are the last objects of their regions, and are known to
- * be all of them if the sum is as it must be. */
+ * fills the rests of regions besides, with the last objects of these. Together these have what is
+ * beyond what the JVM has counted. But last objects of regions may be fillers of buffers as well,
+ * or the program's: so their number is known only if no other number of them has these bytes. */
 static void find_unnamed(struct eden_sums *sums, uint64_t counted)
 {
     const struct eden_threads *threads = &sums->threads;
@@ -190,10 +190,11 @@ static void find_unnamed(struct eden_sums *sums, uint64_t counted)
                                       .are_known =
                                           threads->fillers_are_known && header_layout.narrow};
     uint64_t beyond = sums->bytes - threads->filler_bytes - counted; /* wraps if there is less */
-    if (eden_layout.heap == EDEN_G1 && sums->last_arrays != 0 && beyond != 0) {
-        fillers.are_known = fillers.are_known && beyond == sums->last_bytes;
-        fillers.objects += sums->last_arrays;
-        fillers.bytes += sums->last_bytes;
+    if (eden_layout.heap == EDEN_G1 && sums->last.count != 0 && beyond != 0) {
+        uint64_t number = 0;
+        fillers.are_known = fillers.are_known && last_arrays_choose(&sums->last, beyond, &number);
+        fillers.objects += number;
+        fillers.bytes += beyond;
     }
     eden_rows_each(take_unnamed, &fillers);
 }

@@ -108,8 +108,7 @@ bool sample_totals_add_sample(struct sample_totals *totals, struct step_bytes na
 {
     struct totals_class *class = totals_class_get(totals, name, loader);
     uint32_t interval = interval_of(totals, time_ns);
-    struct totals_cell *cell = class != NULL ? cell_get(class, interval) : NULL;
-    if (cell == NULL)
+    if (class == NULL)
         return false;
     class->known.class_id = class_id;
     double chance = sample_weight(size_bytes, interval_bytes), size = (double) size_bytes;
@@ -120,6 +119,9 @@ bool sample_totals_add_sample(struct sample_totals *totals, struct step_bytes na
                           size_bytes, chance, totals->sampling);
         return true;
     }
+    struct totals_cell *cell = cell_get(class, interval);
+    if (cell == NULL)
+        return false;
     double beyond = chance - 1;
     cell->samples++;
     cell->seen_bytes += size;

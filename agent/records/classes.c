@@ -244,11 +244,26 @@ static uint64_t *definition_words(const char *name, size_t length, uint64_t load
     return words;
 }
 
+/* Returns true if the boot or the platform loader has defined the class. Its name alone does not
+ * tell: a loader of the program's may define a class in any package but those of java/. */
+static bool class_is_of_jdk(const struct named_object *class)
+{
+    JNIEnv *jni = jvm_jni();
+    jobject loader = NULL, mirror = jni != NULL ? (*jni)->NewLocalRef(jni, class->mirror) : NULL;
+    if (mirror == NULL)
+        return false;
+    bool is = (*tracer.jvmti)->GetClassLoader(tracer.jvmti, mirror, &loader) == JVMTI_ERROR_NONE &&
+              (loader == NULL || (*jni)->IsSameObject(jni, loader, loader_of_platform(jni)));
+    (*jni)->DeleteLocalRef(jni, loader);
+    (*jni)->DeleteLocalRef(jni, mirror);
+    return is;
+}
+
 /* The same for a class that may have to be redacted. */
 static uint64_t *class_words(const struct session *session, const struct named_object *class,
-                             size_t *count)
+                             bool spared, size_t *count)
 {
-    if (!redaction_of_names(session))
+    if (!redaction_of_names(session) || spared)
         return definition_words(class->name, class->name_length, class->loader, count);
     char *other = redaction_class(class->name);
     uint64_t *words =
@@ -300,8 +315,9 @@ static uint64_t classes_define_class(struct session *session, struct named_objec
                                      bool existing)
 {
     size_t count = 0;
-    bool spared = redaction_of_names(session) && redaction_spares_class(class->name);
-    uint64_t *words = class_words(session, class, &count);
+    bool spared = redaction_of_names(session) && redaction_spares_class(class->name) &&
+                  class_is_of_jdk(class);
+    uint64_t *words = class_words(session, class, spared, &count);
     uint64_t number = put_definition(session, words, count, existing, spared);
     if (number != 0)
         atomic_store_explicit(&class->session_number, session->number << NUMBER_BITS | number,

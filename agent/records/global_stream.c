@@ -168,6 +168,12 @@ static bool is_spared(const struct session *session, uint64_t class, const char 
            redaction_spares(session, class);
 }
 
+/* What a class of the JDK has names no class of the program's. */
+static char *redacted_types(const struct session *session, uint64_t class, const char *descriptor)
+{
+    return redaction_spares(session, class) ? strdup(descriptor) : redaction_descriptor(descriptor);
+}
+
 /* redact=names: the names in the definition are replaced. The map of a source file's lines has
  * names of files and is left out. */
 static uint64_t define_redacted(struct session *session, _Atomic uint64_t *count, uint64_t class,
@@ -176,7 +182,7 @@ static uint64_t define_redacted(struct session *session, _Atomic uint64_t *count
     char number[REDACTION_BYTES], file[REDACTION_BYTES + sizeof ".java"];
     bool is_source = (kind & STEP_LIVE_IS_SOURCE) != 0;
     if ((kind & STEP_LIVE_IS_LAYOUT) != 0) {
-        char *layout = redaction_descriptor(name);
+        char *layout = redacted_types(session, class, name);
         uint64_t defined = layout != NULL ? define(session, count, class, kind, layout, more) : 0;
         free(layout);
         return defined;
@@ -187,7 +193,7 @@ static uint64_t define_redacted(struct session *session, _Atomic uint64_t *count
                                                            : 'm',
                    name, number);
     snprintf(file, sizeof file, "%s%s", number, is_source ? ".java" : "");
-    char *descriptor = redaction_descriptor(is_source ? "" : more);
+    char *descriptor = redacted_types(session, class, is_source ? "" : more);
     uint64_t defined = descriptor != NULL
                            ? define(session, count, class, kind,
                                     is_spared(session, class, name) ? name : file, descriptor)

@@ -129,11 +129,13 @@ bool redaction_spares_class(const char *class_name)
     return element[0] != 'L' || spares(element + 1, length - 1);
 }
 
-/* Appends what stands for the class; `out` has room for it. */
+/* Appends what stands for a class of that name; `out` has room for it. The JVM lets only the JDK
+ * define classes in packages of java/; in all others, the program may have one. */
 static char *put_class(char *out, const char *name, size_t length)
 {
+    static const char of_jdk[] = "java/";
     char number[REDACTION_BYTES];
-    if (spares(name, length)) {
+    if (length >= sizeof of_jdk && strncmp(name, of_jdk, sizeof of_jdk - 1) == 0) {
         memcpy(out, name, length);
         return out + length;
     }

@@ -16,12 +16,13 @@ static inline bool redaction_of_names(const struct session *session)
 }
 
 /* Returns true if the boot or the platform loader has a named module with the package of this class
- * (p/Name, or of an array), and for primitive types. */
+ * (p/Name, or of an array), and for primitive types. A class of another loader is not spared. */
 bool redaction_spares_class(const char *class_name);
-/* Returns a copy of the class's name, an array's as it is written in descriptors, to be freed by
- * the caller; NULL: out of memory. */
+/* Returns what stands for the name of a class that is not spared (an array's as it is written in
+ * descriptors), to be freed by the caller; NULL: out of memory. */
 char *redaction_class(const char *class_name);
-/* The same for a descriptor, or for several in a row: each class in it is replaced. */
+/* The same for a descriptor, or for several in a row: each class in it is replaced, but those of
+ * java/. */
 char *redaction_descriptor(const char *descriptor);
 /* Writes what stands for a name. */
 void redaction_name(char letter, const char *name, char out[REDACTION_BYTES]);

@@ -282,6 +282,10 @@ def redact(session):
         gone = {"command-line", "java-command", "options", "host"} & set(properties)
         require(gone == ({"host"} if "sampled" not in options else set()), f"{gone}")
         require(properties["redact"] == options.split(",")[0].split("=")[1], f"{properties}")
+    result = session.run(session.java("PackagesOfJdk", "", "file=run.step,redact=names,stack=8,events=all+reference,layout=yes,snapshot=end"))
+    require(result.returncode == 0, shown(result.stderr))
+    told = session.step("dump", "--records", "run.step").decode(errors="replace").lower()
+    require("hunter2" not in told, f"{[line for line in told.splitlines() if 'hunter2' in line][:3]}")
     program = Trickle(session, "redact", "file=one.step,redact=names")
     try:
         drivers.load(session, program.process.pid, "stop")

@@ -76,6 +76,9 @@ static void test_descriptors(void)
     expect("LAccount;", "L" C ";");
     expect("(Lcom/acme/Account;I[[Lcom/acme/L;)Lcom/acme/Bank;", "(L" C ";I[[L" C ";)L" C ";");
     expect("Lcut", "L" C);
+    expect("(Ljava/lang/String;Ljava/util/L;)Ljava/X;",
+           "(Ljava/lang/String;Ljava/util/L;)Ljava/X;");
+    expect("(Ljavax/A;Ljava;Ljava/;Ljdk/B;)Lsun/C;", "(L" C ";L" C ";L" C ";L" C ";)L" C ";");
     char *name = redaction_class("com/acme/Account"),
          *array = redaction_class("[Lcom/acme/Account;");
     CU_ASSERT_EQUAL(strncmp(name, "redacted/c", 10), 0);

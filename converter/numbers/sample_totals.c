@@ -36,9 +36,10 @@ static struct totals_class *totals_class_get(struct sample_totals *totals, struc
     return class;
 }
 
+/* Returns the first of the ordered cells that is not of an earlier interval. */
 static size_t find_cell(const struct totals_class *class, uint32_t interval)
 {
-    size_t low = 0, high = class->count;
+    size_t low = 0, high = class->ordered;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (class->cells[middle].interval < interval)
@@ -49,18 +50,53 @@ static size_t find_cell(const struct totals_class *class, uint32_t interval)
     return low;
 }
 
-/* Returns the cell of an interval, a new one if there is none; NULL: out of memory. */
+/* Returns the cell of an interval, a new one if there is none; NULL: out of memory. Totals come in
+ * order, and a sample mostly has one. Other new cells wait at the end for order_cells(): among the
+ * others, each would have to move all later ones. */
 static struct totals_cell *cell_get(struct totals_class *class, uint32_t interval)
 {
     size_t at = find_cell(class, interval);
-    if (at < class->count && class->cells[at].interval == interval)
+    if (at < class->ordered && class->cells[at].interval == interval)
         return &class->cells[at];
     if (!STEP_MAKE_ROOM(class->cells, class->room, class->count + 1))
         return NULL;
-    for (size_t i = class->count++; i > at; i--)
-        class->cells[i] = class->cells[i - 1];
-    class->cells[at] = (struct totals_cell){.interval = interval, .factor = 1};
-    return &class->cells[at];
+    class->ordered += at == class->count;
+    class->cells[class->count] = (struct totals_cell){.interval = interval, .factor = 1};
+    return &class->cells[class->count++];
+}
+
+static int compare_cells(const void *one, const void *other)
+{
+    uint32_t a = ((const struct totals_cell *) one)->interval;
+    uint32_t b = ((const struct totals_cell *) other)->interval;
+    return (a > b) - (a < b);
+}
+
+/* Orders the cells, and makes one of those of one interval, of which one at most has totals. */
+static void order_cells(struct totals_class *class)
+{
+    size_t count = 0;
+    if (class->ordered < class->count)
+        qsort(class->cells, class->count, sizeof class->cells[0], compare_cells);
+    for (size_t i = 0; i < class->count; i++) {
+        const struct totals_cell *from = &class->cells[i];
+        struct totals_cell *to = &class->cells[count];
+        if (count == 0 || to[-1].interval != from->interval) {
+            *to = *from;
+            count++;
+            continue;
+        }
+        to[-1].bytes += from->bytes;
+        to[-1].objects += from->objects;
+        to[-1].samples += from->samples;
+        to[-1].seen_bytes += from->seen_bytes;
+        to[-1].beyond += from->beyond;
+        to[-1].beyond_bytes += from->beyond_bytes;
+        to[-1].squares += from->squares;
+        to[-1].square_bytes += from->square_bytes;
+        to[-1].beyond_square_bytes += from->beyond_square_bytes;
+    }
+    class->count = class->ordered = count;
 }
 
 bool sample_totals_add_class(struct sample_totals *totals, struct step_bytes name, uint64_t loader,
@@ -203,6 +239,7 @@ void sample_totals_settle(struct sample_totals *totals)
     all->room_of_bytes = is_late ? INFINITY : 0;
     for (size_t i = 1; i <= totals->names.count && i < totals->class_room; i++) {
         struct totals_class *class = &totals->classes[i];
+        order_cells(class);
         find_factors(class, totals);
         for (size_t k = 0; k < class->count; k++)
             if (is_walked(totals, class->cells[k].interval))

@@ -35,7 +35,8 @@ struct totals_cell {
 
 struct totals_class {
     struct sample_known known;
-    struct totals_cell *cells; /* by interval */
+    struct totals_cell *cells; /* by interval, when all samples have been added; until then, */
+    size_t ordered;            /* so many are */
     size_t count, room;
     uint64_t loader;
     bool is_named; /* `loader` is set */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Totals of classes, with samples in any order. */
+#include <CUnit/Basic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/numbers/sample_totals.h"
+#include "tests/unit/run_suite.h"
+
+#define SECOND UINT64_C(1000000000)
+
+enum { INTERVALS = 40, SAMPLES = 2000 };
+
+static const struct sampling sampling = {.interval_bytes = 4096};
+
+static struct step_bytes name_of(const char *text)
+{
+    return (struct step_bytes){(const uint8_t *) text, strlen(text)};
+}
+
+/* Interval i ends at second i + 1; every third one was not walked, and class b has no total in
+ * every other one. */
+static void fill(struct sample_totals *totals, const uint32_t *order)
+{
+    *totals = (struct sample_totals){.sampling = &sampling};
+    for (uint64_t i = 0; i < INTERVALS; i++) {
+        bool is_walked = i % 3 != 2;
+        if (is_walked) {
+            CU_ASSERT_TRUE(sample_totals_add_class(totals, name_of("a"), 0, 1, 1000, 64000));
+            if (i % 2 == 0)
+                CU_ASSERT_TRUE(sample_totals_add_class(totals, name_of("b"), 0, 2, 10, 8000 + i));
+        }
+        CU_ASSERT_TRUE(sample_totals_end(totals, (i + 1) * SECOND, is_walked, 72000, 0));
+    }
+    for (size_t i = 0; i < SAMPLES; i++) {
+        uint64_t number = order[i], size = 64 + number % 7 * 100;
+        bool is_a = number % 3 != 0;
+        CU_ASSERT_TRUE(sample_totals_add_sample(totals, name_of(is_a ? "a" : "b"), 0, is_a ? 1 : 2,
+                                                number * (INTERVALS + 1) * SECOND / SAMPLES, size,
+                                                sampling.interval_bytes));
+    }
+    sample_totals_settle(totals);
+}
+
+static void expect_equal(const struct sample_totals *one, const struct sample_totals *other,
+                         struct step_bytes name)
+{
+    const struct sample_known *known = sample_totals_of(one, name),
+                              *also = sample_totals_of(other, name);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(known);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(also);
+    CU_ASSERT_EQUAL(known->all.samples, also->all.samples);
+    CU_ASSERT_EQUAL(known->rest.samples, also->rest.samples);
+    CU_ASSERT_DOUBLE_EQUAL(known->bytes, also->bytes, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(known->all.bytes, also->all.bytes, 1e-3);
+    CU_ASSERT_DOUBLE_EQUAL(known->all.bytes_variance, also->all.bytes_variance, 1);
+    for (uint64_t time = 0; time < (INTERVALS + 2) * SECOND; time += SECOND / 4)
+        CU_ASSERT_DOUBLE_EQUAL(sample_totals_weight(one, name, time, 9),
+                               sample_totals_weight(other, name, time, 9), 1e-9);
+}
+
+static void test_any_order(void)
+{
+    static uint32_t order[SAMPLES];
+    struct sample_totals sorted, shuffled, reversed;
+    for (uint32_t i = 0; i < SAMPLES; i++)
+        order[i] = i;
+    fill(&sorted, order);
+    for (uint32_t i = 0; i < SAMPLES; i++)
+        order[i] = SAMPLES - 1 - i;
+    fill(&reversed, order);
+    srand(7);
+    for (uint32_t i = SAMPLES - 1; i > 0; i--) {
+        uint32_t with = (uint32_t) rand() % (i + 1), kept = order[i];
+        order[i] = order[with];
+        order[with] = kept;
+    }
+    fill(&shuffled, order);
+    expect_equal(&sorted, &shuffled, name_of("a"));
+    expect_equal(&sorted, &shuffled, name_of("b"));
+    expect_equal(&sorted, &reversed, name_of("a"));
+    expect_equal(&sorted, &reversed, name_of("b"));
+    /* the samples' bytes are the class's */
+    const struct sample_known *known = sample_totals_of(&sorted, name_of("a"));
+    CU_ASSERT_DOUBLE_EQUAL(known->bytes, 27 * 64000, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(known->all.bytes, known->bytes, 1);
+    sample_totals_reset(&sorted);
+    sample_totals_reset(&shuffled);
+    sample_totals_reset(&reversed);
+}
+
+void add_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("sample totals", NULL, NULL);
+    CU_add_test(suite, "samples in any order", test_any_order);
+}

@@ -19,7 +19,8 @@ static double beta_below(double a, double b, double x)
     double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a;
     double fraction = 1, c = 1, d = 0;
     for (int i = 0; i <= BETA_STEPS; i++) {
-        double m = i / 2;
+        int half = i / 2;
+        double m = half;
         double term = i == 0       ? 1
                       : i % 2 == 0 ? m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
                                    : -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));

@@ -90,6 +90,16 @@ def eden_headers(session):
           "-XX:+UnlockExperimentalVMOptions -XX:+UseCompactObjectHeaders")
 
 
+def eden_full_buffers(session):
+    """Before JDK 20: without room for a filler full buffers have none, so no number of int[] is known."""
+    for collector in WALKED:
+        with_collector(session, collector, traced, "Classes", "share=100", "-XX:ObjectAlignmentInBytes=16 -XX:TieredStopAtLevel=1")
+        sums = query(session, "select sum(bytes) filter (where class = '[I') as ints, "
+                              "sum(bytes) filter (where class is null) as unknown, sum(bytes) as sum from eden_classes")[0]
+        is_unknown = not sums["ints"] and sums["unknown"] and sums["unknown"] < sums["sum"]
+        require(is_unknown if session.version() < 20 else not sums["unknown"], f"{collector}: {sums}")
+
+
 def refused(session, reason, options, vm=""):
     """No trace, one line that says why, and a program that runs."""
     log = traced(session, "-version", options, vm)
@@ -117,5 +127,5 @@ def eden_left_out(session):
     require(run.returncode != 0 and b"its totals are partial" in run.stderr, shown(run.stderr))
 
 
-TABLE = {"eden_totals": eden_totals, "eden_headers": eden_headers, "eden_refused": eden_refused,
+TABLE = {"eden_totals": eden_totals, "eden_headers": eden_headers, "eden_full_buffers": eden_full_buffers, "eden_refused": eden_refused,
          "eden_left_out": eden_left_out}

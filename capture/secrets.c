@@ -51,8 +51,8 @@ static bool names_secret(const char *text, size_t at)
     size_t end = at;
     while (end > 0 && is_one_of(text[end - 1], "\"' \t\\"))
         end--;
-    size_t from = end;
-    while (from > 0 && !is_one_of(text[from - 1], "=:,;&?{}[]()\"' \t"))
+    size_t from = end; /* 0 bytes divide arguments */
+    while (from > 0 && text[from - 1] != '\0' && !is_one_of(text[from - 1], "=:,;&?{}[]()\"' \t"))
         from--;
     bool is_path = text[at] == ':' && (memchr(text + from, '.', end - from) != NULL ||
                                        memchr(text + from, '/', end - from) != NULL);
@@ -68,21 +68,6 @@ static size_t value_of_secret(const char *text, size_t at, size_t length)
     return length;
 }
 
-/* Finds the password of "scheme://user:password@host". Returns its length, or 0. */
-static size_t password_of_url(const char *word, size_t length, size_t *at)
-{
-    const char *scheme = memmem(word, length, "://", 3), *end = word + length;
-    if (scheme == NULL)
-        return 0;
-    const char *user = scheme + 3, *slash = memchr(user, '/', (size_t) (end - user));
-    const char *host = memrchr(user, '@', (size_t) ((slash != NULL ? slash : end) - user));
-    const char *colon = host != NULL ? memchr(user, ':', (size_t) (host - user)) : NULL;
-    if (colon == NULL)
-        return 0;
-    *at = (size_t) (colon + 1 - word);
-    return (size_t) (host - colon - 1);
-}
-
 /* Replaces a part of the text by the mask, or by as many stars as fit. Returns by how much the text
  * is shorter. */
 static size_t mask(char *text, size_t length, size_t at, size_t size)
@@ -91,6 +76,37 @@ static size_t mask(char *text, size_t length, size_t at, size_t size)
     memset(text + at, '*', stars);
     memmove(text + at + stars, text + at + size, length - at - size + 1);
     return size - stars;
+}
+
+/* Finds the password of "user:password@host" at the word's beginning. Returns its length, or 0. */
+static size_t password_of_url(const char *user, size_t length, size_t *at)
+{
+    const char *end = user + length, *slash = memchr(user, '/', length);
+    const char *host = memrchr(user, '@', (size_t) ((slash != NULL ? slash : end) - user));
+    const char *colon = host != NULL ? memchr(user, ':', (size_t) (host - user)) : NULL;
+    if (colon == NULL)
+        return 0;
+    *at = (size_t) (colon + 1 - user);
+    return (size_t) (host - colon - 1);
+}
+
+/* Masks the passwords of all URLs in a word, scheme://user:password@host. Returns the new length of
+ * the text. */
+static size_t mask_urls(char *text, size_t length, size_t at, size_t *size)
+{
+    for (size_t from = 0; from < *size;) {
+        char *word = text + at;
+        const char *scheme = memmem(word + from, *size - from, "://", 3);
+        size_t in_url = 0;
+        if (scheme == NULL)
+            break;
+        from = (size_t) (scheme + 3 - word);
+        size_t password = password_of_url(word + from, *size - from, &in_url);
+        size_t less = password > 0 ? mask(text, length, at + from + in_url, password) : 0;
+        *size -= less;
+        length -= less;
+    }
+    return length;
 }
 
 /* What the words before say of the next one. */
@@ -108,14 +124,19 @@ static bool is_value(const struct secrets_state *state, const char *word, size_t
 
 /* Returns whether the value of a secret is the next word: --password x, Authorization: x, Bearer x.
  */
-static bool wants_value(const char *text, size_t at, size_t size)
+static bool wants_value(const char *text, size_t at, size_t size, bool blanks)
 {
     const char *word = text + at;
-    bool is_scheme = size >= 5 && size <= 7 &&
-                     (ends_with(word, size, "bearer") || ends_with(word, size, "basic"));
+    size_t scheme = ends_with(word, size, "bearer")  ? strlen("bearer")
+                    : ends_with(word, size, "basic") ? strlen("basic")
+                                                     : 0;
+    bool is_scheme = scheme > 0 && (scheme == size ||
+                                    is_one_of(word[size - scheme - 1], blanks ? "=:\"'" : "\"'"));
+    bool is_option = size > 0 && word[0] == '-' && memchr(word, '=', size) == NULL &&
+                     memchr(word, ':', size) == NULL && memchr(word, '/', size) == NULL;
     bool is_sign = size > 0 && (word[size - 1] == ':' || (size == 1 && word[0] == '='));
     return is_scheme || (is_sign && names_secret(text, at + size - 1)) ||
-           (size > 0 && word[0] == '-' && memchr(word, '=', size) == NULL && is_secret(word, size));
+           (is_option && is_secret(word, size));
 }
 
 /* Words that blanks separate were arguments with blanks, perhaps: a value goes on up to its closing
@@ -133,21 +154,18 @@ static size_t up_to_quote(const char *word, size_t from, size_t size)
 static size_t mask_word(char *text, size_t length, size_t at, size_t *size, char separator,
                         struct secrets_state *state)
 {
-    char *word = text + at;
+    const char *word = text + at;
     bool is_next = is_value(state, word, *size), blanks = separator == ' ';
-    size_t from = is_next ? 0 : value_of_secret(text, at, *size), in_url = 0, less = 0;
+    length = mask_urls(text, length, at, size);
+    size_t from = is_next ? 0 : value_of_secret(text, at, *size), less = 0;
     bool masks = from < *size;
-    bool wants = !masks && wants_value(text, at, *size);
+    bool wants = !masks && wants_value(text, at, *size, blanks);
     /* Where blanks divide, nothing says where a value ends but an option. */
     *state = (struct secrets_state){.masks_next = wants || (blanks && masks),
                                     .is_long = wants && *size > 1 && word[1] == '-'};
     if (masks) {
         *size = blanks ? up_to_quote(word, from, *size) : *size;
         less = mask(text, length, at + from, *size - from);
-    } else {
-        size_t password = password_of_url(word, *size, &in_url);
-        if (password > 0)
-            less = mask(text, length, at + in_url, password);
     }
     *size -= less;
     return length - less;

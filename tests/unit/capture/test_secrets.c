@@ -59,6 +59,24 @@ static void test_values(void)
     expect("-Dpassword=1234567", "-Dpassword=***");
 }
 
+/* What names a secret in one argument says nothing of the next one, nor does the path of a file. */
+static void test_other_arguments(void)
+{
+    expect("java -cp /opt/token/lib.jar -Dfoo=bar", "java -cp /opt/token/lib.jar -Dfoo=bar");
+    expect("java -jar token-service.jar --port=8080", "java -jar token-service.jar --port=8080");
+    expect("java -javaagent:/opt/tokens.jar Main", "java -javaagent:/opt/tokens.jar Main");
+    expect_each("java|-Dlevel=basic|Main", "java|-Dlevel=basic|Main", "java -Dlevel=basic ***");
+    expect_each("java|-Dx=Bearer 01234|-b", "java|-Dx=Bearer ***|-b", "java -Dx=Bearer *** -b");
+}
+
+static void test_all_urls(void)
+{
+    expect("a -Durl=redis://:mysecret1@b:6379/0 c", "a -Durl=redis://:***@b:6379/0 c");
+    expect_each("a|http://b:0123@c/?token=4567|d", "a|http://b:***@c/?token=***|d",
+                "a http://b:***@c/?token=*** *");
+    expect("a u://b:0123@c,u://d:4567@e", "a u://b:***@c,u://d:***@e");
+}
+
 static void test_next_word(void)
 {
     expect("a --password hunter2 -b", "a --password *** -b");
@@ -131,6 +149,8 @@ void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("secrets", NULL, NULL);
     CU_add_test(suite, "values of secret names", test_values);
+    CU_add_test(suite, "other arguments", test_other_arguments);
+    CU_add_test(suite, "passwords of all URLs", test_all_urls);
     CU_add_test(suite, "the word after an option", test_next_word);
     CU_add_test(suite, "passwords of URLs", test_urls);
     CU_add_test(suite, "arguments with blanks", test_blanks);

@@ -234,6 +234,11 @@ void amount_pair_text(const struct amount *objects, const struct amount *bytes,
                  plural(objects->whole), quantity_of_bytes(bytes->range.value).text);
     else if (!is_shown(objects))
         snprintf(text, AMOUNT_PAIR_TEXT, "no sample");
+    else if (!is_shown(bytes)) /* samples whose sizes the trace has lost */
+        snprintf(text, AMOUNT_PAIR_TEXT, "%s objects (%s to %s) of unknown size",
+                 scaled(objects->range.value, AMOUNT_OBJECTS, false).text,
+                 scaled(objects->range.low, AMOUNT_OBJECTS, false).text,
+                 scaled(objects->range.high, AMOUNT_OBJECTS, false).text);
     else
         snprintf(text, AMOUNT_PAIR_TEXT, "%s objects (%s to %s), %s (%s to %s)",
                  scaled(objects->range.value, AMOUNT_OBJECTS, false).text,

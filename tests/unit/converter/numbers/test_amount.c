@@ -81,6 +81,11 @@ static void test_estimated(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(amount_range_of(&bytes, true).text, "KiB..1"));
     amount_pair_text(&unseen, &unseen, text);
     CU_ASSERT_STRING_EQUAL(text, "no sample");
+    const struct sample_sums lost = samples_of(1, 0);
+    const struct amount frees = amount_of_objects(1, &lost), no_bytes = amount_of_bytes(0, &lost);
+    amount_pair_text(&frees, &no_bytes, text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, " objects ("));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, " of unknown size"));
 }
 
 /* What was not recorded has no digits; times of a trace without a clock count steps. */

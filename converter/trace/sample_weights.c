@@ -50,15 +50,24 @@ static bool sample_weights_grow(struct sample_weights *weights)
     return true;
 }
 
+/* What a walk knows is of its classes' records: where these have other sums, some are lost, or they
+ * are wrong, and nothing is known of the interval. */
+static bool put_walk(struct sample_weights *weights, const struct trace_fact *fact)
+{
+    bool is_whole = weights->class_bytes == fact->bytes && fact->bytes <= fact->counted;
+    weights->class_bytes = 0;
+    return sample_totals_end(weights->totals, fact->time_ns, fact->how == STEP_LIVE_EDEN_WALKED,
+                             fact->counted, is_whole ? fact->counted - fact->bytes : fact->counted);
+}
+
 static bool put_totals(struct sample_weights *weights, const struct trace_fact *fact)
 {
     if (fact->kind == TRACE_EDEN_WALK)
-        return sample_totals_end(weights->totals, fact->time_ns, fact->how == STEP_LIVE_EDEN_WALKED,
-                                 fact->counted,
-                                 fact->counted > fact->bytes ? fact->counted - fact->bytes : 0);
+        return put_walk(weights, fact);
     if (!fact->is_of_class)
         return true; /* the record of the walk says how many bytes that are */
     const struct trace_class *class = trace_class_of(weights->names, fact->class_id);
+    weights->class_bytes += fact->bytes;
     return sample_totals_add_class(weights->totals, class->name, class->loader, fact->class_id,
                                    fact->objects, fact->bytes);
 }

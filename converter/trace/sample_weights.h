@@ -30,6 +30,7 @@ struct sample_weights {
     struct id_set given_up;   /* of those that were passed */
     struct object_table live; /* objects whose weights differ from those of the trace's interval */
     struct sample_totals *totals;    /* NULL: none */
+    uint64_t class_bytes;            /* of classes since the last walk */
     const struct trace_names *names; /* of the classes; borrowed */
     bool no_memory;                  /* weights are not valid */
 };

@@ -175,11 +175,44 @@ static void test_unbiased(void)
     CU_ASSERT(deviation < truth / 4);
 }
 
+/* Walks whose classes have other bytes than they found, or more than were counted. */
+static void test_contradictions(void)
+{
+    static const struct {
+        uint64_t of_class, found, counted;
+        bool is_known;
+    } walks[] = {{240, 240, 240, true},  {480, 240, 480, false}, {120, 240, 240, false},
+                 {480, 480, 240, false}, {240, 240, 480, false}, {0, 0, 0, true},
+                 {240, 240, 240, true}};
+    struct trace_names names = {0};
+    struct sample_weights weights;
+    sample_weights_init(&weights, INTERVAL, &sampling);
+    weights.names = &names;
+    weights.totals = calloc(1, sizeof *weights.totals);
+    for (size_t i = 0; i < sizeof walks / sizeof walks[0]; i++) {
+        const struct trace_fact of_class = {.kind = TRACE_EDEN_CLASS,
+                                            .time_ns = i,
+                                            .is_of_class = true,
+                                            .objects = 10,
+                                            .bytes = walks[i].of_class};
+        const struct trace_fact walk = {.kind = TRACE_EDEN_WALK,
+                                        .time_ns = i,
+                                        .counted = walks[i].counted,
+                                        .bytes = walks[i].found};
+        CU_ASSERT_EQUAL(sample_weights_put_fact(&weights, &of_class), STEP_STATUS_OK);
+        CU_ASSERT_EQUAL(sample_weights_put_fact(&weights, &walk), STEP_STATUS_OK);
+        CU_ASSERT_EQUAL(weights.totals->are_walked[i], walks[i].is_known);
+    }
+    CU_ASSERT_EQUAL(weights.totals->unknown_bytes, 480 + 240 + 240 + 480);
+    sample_weights_reset(&weights);
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("weights of samples", NULL, NULL);
     CU_add_test(suite, "intervals", test_intervals);
     CU_add_test(suite, "damage", test_damage);
+    CU_add_test(suite, "contradicting totals", test_contradictions);
     CU_add_test(suite, "thresholds", test_thresholds);
     CU_add_test(suite, "no bias", test_unbiased);
 }

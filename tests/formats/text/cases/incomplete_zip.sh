@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A copy of an incomplete trace says so in the ZIP file's comment, and copies of the copy do.
+# needs: all commands, zstd
 whole=$data/traces/phases-17.step
 head -c 20000 $whole >cut.step
 for trace in $data/traces/drops.step cut.step $whole; do

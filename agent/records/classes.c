@@ -253,7 +253,7 @@ static bool class_is_of_jdk(const struct named_object *class)
     if (mirror == NULL)
         return false;
     bool is = (*tracer.jvmti)->GetClassLoader(tracer.jvmti, mirror, &loader) == JVMTI_ERROR_NONE &&
-              (loader == NULL || (*jni)->IsSameObject(jni, loader, loader_of_platform(jni)));
+              !class_is_of_application(jni, loader);
     (*jni)->DeleteLocalRef(jni, loader);
     (*jni)->DeleteLocalRef(jni, mirror);
     return is;

@@ -36,7 +36,7 @@ static inline void measures_want_names(struct event_selection *selected)
  * program, or NULL.  Call it when the events are read. */
 const char *measures_find_lack(const struct event_source *source,
                                const struct event_selection *selected);
-/* Notes what it has returned. */
+/* Notes what a trace lacks, by measures_find_lack(). */
 void measures_note_lack(struct measures *measures, const char *lack);
 /* Notes the names of a trace, which rules may name whether they have rows or not, and whether some
  * pattern of the selection matches none of them.  is_empty: no event was selected.  Call it before

@@ -106,15 +106,20 @@ void trace_report_not_recorded(const char *path, uint32_t kinds)
                     path);
 }
 
+/* A visitor that is out of memory has no error to say so. */
+static enum step_status event_source_explained(enum step_status status, struct step_error *error)
+{
+    if (status == STEP_STATUS_NO_MEMORY && error->status == STEP_STATUS_OK)
+        step_no_memory(error, NULL);
+    return status;
+}
+
 enum step_status event_source_facts(struct event_source *source, trace_fact_visit visit, void *user,
                                     struct step_error *error)
 {
     if (source->operations->facts == NULL)
         return STEP_STATUS_OK;
-    enum step_status status = source->operations->facts(source, visit, user, error);
-    if (status == STEP_STATUS_NO_MEMORY && error->status == STEP_STATUS_OK)
-        step_no_memory(error, NULL);
-    return status;
+    return event_source_explained(source->operations->facts(source, visit, user, error), error);
 }
 
 enum step_status event_source_samples(struct event_source *source, trace_sample_visit visit,
@@ -122,10 +127,7 @@ enum step_status event_source_samples(struct event_source *source, trace_sample_
 {
     if (source->operations->samples == NULL)
         return STEP_STATUS_OK;
-    enum step_status status = source->operations->samples(source, visit, user, error);
-    if (status == STEP_STATUS_NO_MEMORY && error->status == STEP_STATUS_OK)
-        step_no_memory(error, NULL);
-    return status;
+    return event_source_explained(source->operations->samples(source, visit, user, error), error);
 }
 
 enum step_status event_source_phases(struct event_source *source, trace_phase_visit visit,

@@ -186,21 +186,35 @@ static void set_factor(struct totals_class *class, const struct totals_group *gr
         class->cells[i].factor = factor;
 }
 
+static void group_add(struct totals_group *group, const struct totals_group *other)
+{
+    group->samples += other->samples;
+    group->bytes += other->bytes;
+    group->seen_bytes += other->seen_bytes;
+    group->beyond_bytes += other->beyond_bytes;
+}
+
 /* Groups the cells of intervals that were walked.  Groups may enclose cells of others, which have
- * no samples here, so that their factor does not matter. */
+ * no samples here, so that their factor does not matter.
+ *
+ * The JVM reports a sample when its object has been made, and a collection may lie between: then
+ * the object is of the interval before the sample's.  So samples may have more bytes than their
+ * group, which then goes on; if the last one has, all cells of the class are one group. */
 static void find_factors(struct totals_class *class, const struct sample_totals *totals)
 {
-    struct totals_group group = {.from = 0}, before = {.from = 0};
+    struct totals_group group = {.from = 0}, before = {.from = 0}, all = {.to = class->count};
     for (size_t i = 0; i < class->count; i++) {
         const struct totals_cell *cell = &class->cells[i];
         group.to = i + 1;
         if (!is_walked(totals, cell->interval))
             continue;
-        group.samples += cell->samples;
-        group.bytes += cell->bytes;
-        group.seen_bytes += cell->seen_bytes;
-        group.beyond_bytes += cell->beyond_bytes;
-        if (group.samples < TOTALS_SAMPLES_LEAST)
+        const struct totals_group one = {.samples = cell->samples,
+                                         .bytes = cell->bytes,
+                                         .seen_bytes = cell->seen_bytes,
+                                         .beyond_bytes = cell->beyond_bytes};
+        group_add(&group, &one);
+        group_add(&all, &one);
+        if (group.samples < TOTALS_SAMPLES_LEAST || group.seen_bytes > group.bytes)
             continue;
         set_factor(class, &group);
         before = group;
@@ -208,12 +222,10 @@ static void find_factors(struct totals_class *class, const struct sample_totals 
     }
     if (before.samples > 0) { /* the last ones go to those before */
         group.from = before.from;
-        group.bytes += before.bytes;
-        group.seen_bytes += before.seen_bytes;
-        group.beyond_bytes += before.beyond_bytes;
+        group_add(&group, &before);
     }
     group.to = class->count;
-    set_factor(class, &group);
+    set_factor(class, group.seen_bytes > group.bytes ? &all : &group);
 }
 
 /* Adds what the samples of a cell stand for.  With the factor f, a sample's weight is 1 + f b, and

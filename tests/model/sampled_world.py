@@ -46,9 +46,11 @@ class SampledWorld(World):
         self.start = now = chance.randint(1, 50)
         mixture = self.mixture()
         living = []
-        for _ in range(chance.choice([1, 2, 4, 8])):
-            now = self.make_round(now, mixture, living)
-            self.walk(now, mixture)
+        rounds = chance.choice([1, 2, 4, 8])
+        for number in range(1, rounds + 1):
+            begun, now = now, self.make_round(now, mixture, living)
+            late = chance.choice([0, 0, 2, 20]) if self.totals and number < rounds else 0  # the round's last samples are reported after its walk
+            self.walk(max(now - late, begun), mixture)
             now += chance.randint(1, 20)
             keep = chance.choice([0.1, 0.5, 0.9])
             for kind, o in living:
@@ -95,7 +97,7 @@ class SampledWorld(World):
         found = {}
         for kind, (name, _) in enumerate(self.classes, 1):
             for size in self.sizes_of(name):
-                found[kind, size] = min(round(chance.choice([0.1, 0.5, 2, 10]) * self.interval / size) + chance.randint(0, 2), 20000)
+                found[kind, size] = min(round(chance.choice([0.1, 0.5, 2, 10]) * self.interval / size) + chance.choice([0, 1, 2, 9]), 20000)
         return found
 
     def make_round(self, now, mixture, living):

@@ -65,17 +65,24 @@ class Totals:
         return i < len(self.known) and self.known[i]
 
     @staticmethod
+    def has_more(cells):
+        """Whether the samples of cells have more bytes than the cells."""
+        return sum(o.size for _, _, found in cells for o in found) > sum(size for _, size, _ in cells)
+
+    @staticmethod
     def correct(cells):
         groups, last = [], []
         for cell in cells:
             last.append(cell)
-            if sum(len(samples) for _, _, samples in last) >= LEAST:
+            if sum(len(samples) for _, _, samples in last) >= LEAST and not Totals.has_more(last):
                 groups.append(last)
                 last = []
         if last and groups:
             groups[-1] = groups[-1] + last
         elif last:
             groups.append(last)
+        if groups and Totals.has_more(groups[-1]):
+            groups = [cells]
         for group in groups:
             samples = [o for _, _, found in group for o in found]
             beyond = sum((o.weight - 1) * o.size for o in samples)

@@ -89,8 +89,43 @@ static void test_any_order(void)
     sample_totals_reset(&reversed);
 }
 
+/* Large objects, nearly all of which are sampled; each tenth sample is reported after the
+ * collection that ended its interval. */
+static void test_reported_late(void)
+{
+    enum { OBJECTS = 5, ROUNDS = 24 };
+    const uint64_t size = 20000;
+    struct sample_totals totals = {.sampling = &sampling};
+    double sum = 0, chance = sample_weight(size, sampling.interval_bytes);
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        CU_ASSERT_TRUE(
+            sample_totals_add_class(&totals, name_of("[a"), 0, 1, OBJECTS, OBJECTS * size));
+        CU_ASSERT_TRUE(sample_totals_end(&totals, (i + 1) * SECOND, true, OBJECTS * size, 0));
+    }
+    for (uint64_t pass = 0; pass < 2; pass++) {
+        for (uint64_t i = 0; i < OBJECTS * ROUNDS; i++) {
+            uint64_t time = i / OBJECTS * SECOND + SECOND / 2;
+            if (i % 10 == 4 && i / OBJECTS + 1 < ROUNDS)
+                time += SECOND;
+            if (pass == 0) {
+                CU_ASSERT_TRUE(sample_totals_add_sample(&totals, name_of("[a"), 0, 1, time, size,
+                                                        sampling.interval_bytes));
+            } else
+                sum += sample_totals_weight(&totals, name_of("[a"), time, chance);
+        }
+        if (pass == 0)
+            sample_totals_settle(&totals);
+    }
+    const struct sample_known *known = sample_totals_of(&totals, name_of("[a"));
+    CU_ASSERT_DOUBLE_EQUAL(known->bytes, OBJECTS * ROUNDS * (double) size, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(known->all.bytes, known->bytes, 1e-3);
+    CU_ASSERT_DOUBLE_EQUAL(sum, OBJECTS * ROUNDS, 1e-6);
+    sample_totals_reset(&totals);
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("sample totals", NULL, NULL);
     CU_add_test(suite, "samples in any order", test_any_order);
+    CU_add_test(suite, "samples reported after a collection", test_reported_late);
 }

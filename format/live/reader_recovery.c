@@ -236,6 +236,14 @@ static enum step_status recover(struct step_reader *reader, struct step_error *e
     return status;
 }
 
+/* Blocks that were being written when the file was walked are not damage. */
+static void forget_the_rest(struct step_reader *reader)
+{
+    while (reader->damage_count > 0 &&
+           reader->damage[reader->damage_count - 1].offset >= reader->walked_bytes)
+        reader->damage_count--;
+}
+
 /*
  * Sets `*ended` if the process was writing when this began and has stopped, so that the file has
  * its end now.
@@ -262,6 +270,8 @@ static enum step_status open_once(const char *path, struct step_bytes given,
         status = recover(reader, error);
     reader->given = (struct step_bytes){0};
     *ended = !reader->whole && (was_written || reader->running) && !is_written(reader);
+    if (reader->running && !*ended)
+        forget_the_rest(reader);
     if (status != STEP_STATUS_OK) {
         step_reader_destroy(reader);
         *out = NULL;
@@ -288,14 +298,6 @@ enum step_status step_reader_open(const char *path, struct step_reader **out,
                                   struct step_error *error)
 {
     return step_reader_open_defined(path, (struct step_bytes){0}, out, error);
-}
-
-/* Blocks that were being written when the file was walked are not damage. */
-static void forget_the_rest(struct step_reader *reader)
-{
-    while (reader->damage_count > 0 &&
-           reader->damage[reader->damage_count - 1].offset >= reader->walked_bytes)
-        reader->damage_count--;
 }
 
 /* Blocks are taken up to the first that is incomplete.  The tables of dictionaries are dropped,

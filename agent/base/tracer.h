@@ -147,6 +147,8 @@ struct session {
     bool keeps_references;      /* engine=bytecode: keeps weak references, for that or to find the
                                  * dead */
     bool holds;                 /* engine=bytecode: objects may be looked at, see hold.h */
+    bool places;                /* ... in leaf calls at least */
+    bool makes_plain;           /* ... and a new object needs no more than such a call */
     uint32_t padding_mask;      /* layout=yes: an object's alignment less 1; else 0 */
     _Atomic bool methods_on;    /* engine=bytecode: the start snapshot is done */
     _Atomic bool quick_methods; /* ... and method events may take the fast path */

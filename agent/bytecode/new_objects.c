@@ -94,7 +94,7 @@ static void report_tagged(struct session *session, struct os_thread *os, JNIEnv 
 bool object_is_recent(const struct os_thread *os, jobject object)
 {
     uintptr_t place = slot_word(object);
-    if (place == 0 || os->bytecode.recent.collections != atomic_load(&tracer.collections_begun))
+    if (place == 0 || os->bytecode.recent.collections != collections_seen())
         return false;
     for (size_t i = 0; i < RECENT_OBJECTS; i++)
         if (os->bytecode.recent.places[i] == place)

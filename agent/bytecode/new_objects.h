@@ -3,6 +3,7 @@
 #ifndef AGENT_BYTECODE_NEW_OBJECTS_H
 #define AGENT_BYTECODE_NEW_OBJECTS_H
 
+#include "agent/records/hold.h"
 #include "agent/records/threads.h"
 
 /* Reports a new object that no other probe reports. */
@@ -20,7 +21,7 @@ bool object_is_recent(const struct os_thread *os, jobject object);
 void object_forget_recent(struct os_thread *os, uint64_t collections);
 static inline void object_note_recent(struct os_thread *os, uintptr_t place)
 {
-    uint64_t collections = atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
+    uint64_t collections = collections_seen();
     if (__builtin_expect(os->bytecode.recent.collections != collections, 0))
         object_forget_recent(os, collections);
     os->bytecode.recent.places[os->bytecode.recent.count++ % RECENT_OBJECTS] = place;

@@ -26,32 +26,50 @@ static uint64_t object_facts_size_of(struct class_cache_entry *class, jclass mir
     return (uint64_t) size;
 }
 
+/* What note_at() stores. */
+struct header_note {
+    struct os_thread *os;
+    uint64_t session, number;
+    uint64_t size_bytes, size; /* of the class, 0 for arrays; of the object */
+    uint8_t element_shift;
+};
+
+static void note_at(uintptr_t address, void *context)
+{
+    const struct header_note *note = context;
+    uint64_t word = header_class_word(address);
+    if (note->size_bytes == 0 &&
+        header_array_size(header_array_length(address), note->element_shift) != note->size)
+        return;
+    struct class_word_entry *pair = class_word_pair(note->os, word);
+    pair[1] = pair[0];
+    pair[0] = (struct class_word_entry){.word = word,
+                                        .collections = collections_seen(),
+                                        .session = note->session,
+                                        .number = note->number,
+                                        .size_bytes = note->size_bytes,
+                                        .element_shift = note->element_shift};
+}
+
 /* Stores the JVM's answer for the next object of this class. The word is read in a hold, and the
  * count of collections with it, so both belong together. An array is noted only if the size that
  * follows from its header is the one that the JVM said: a wrong layout then costs time, never a
  * wrong size. */
-static void note_header(const struct session *session, struct os_thread *os, jclass mirror,
-                        jobject object, const struct class_cache_entry *class, uint64_t size)
+static void note_header(const struct session *session, struct os_thread *os, JNIEnv *jni,
+                        jclass mirror, jobject object, const struct class_cache_entry *class,
+                        uint64_t size)
 {
     int shift =
         class->size_bytes == 0 ? class_element_shift(mirror, header_layout.references_shift) : 0;
-    if (!header_layout.known || shift < 0 || size == 0 || !hold_begin(os))
+    if (!header_layout.known || shift < 0 || size == 0)
         return;
-    uintptr_t address = slot_word(object);
-    uint64_t word = header_class_word(address);
-    struct class_word_entry *pair = class_word_pair(os, word);
-    if (class->size_bytes != 0 ||
-        header_array_size(header_array_length(address), (unsigned) shift) == size) {
-        pair[1] = pair[0];
-        pair[0] = (struct class_word_entry){
-            .word = word,
-            .collections = atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed),
-            .session = session->number,
-            .number = class->number,
-            .size_bytes = class->size_bytes,
-            .element_shift = (uint8_t) shift};
-    }
-    hold_end(os);
+    struct header_note note = {.os = os,
+                               .session = session->number,
+                               .number = class->number,
+                               .size_bytes = class->size_bytes,
+                               .size = size,
+                               .element_shift = (uint8_t) shift};
+    hold_with(os, jni, object, note_at, &note);
 }
 
 struct object_facts object_facts_asked(struct session *session, struct os_thread *os, JNIEnv *jni,
@@ -64,7 +82,7 @@ struct object_facts object_facts_asked(struct session *session, struct os_thread
     layout_of_cached(session, jni, mirror, class);
     if (class->number != 0) {
         facts.used_bytes = object_facts_size_of(class, mirror, object);
-        note_header(session, os, mirror, object, class, facts.used_bytes);
+        note_header(session, os, jni, mirror, object, class, facts.used_bytes);
         if (session->padding_mask != 0)
             facts.used_bytes = layout_used_bytes(jni, mirror, object, facts.used_bytes);
     }

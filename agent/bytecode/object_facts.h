@@ -27,12 +27,11 @@ static inline bool is_of_word(const struct class_word_entry *entry, const struct
                               uint64_t word)
 {
     return entry->word == word && entry->session == session->number &&
-           entry->collections ==
-               atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
+           entry->collections == collections_seen();
 }
 
-/* Reads the header of the object at that address, in a hold. Returns false unless its class was
- * seen since the last collection.
+/* Reads the header of the object at that address, in a hold or leaf call. Returns false unless its
+ * class was seen since the last collection.
  *
  * The class word of a header is an address in metaspace. A collection may unload that class, and
  * another one may get the address. So an entry is valid for one count of collections only: within

@@ -99,10 +99,9 @@ QUICK uintptr_t place_quickly(const struct quick *quick, uint32_t number)
     struct sight *sight = &quick->os->references.sight;
     uintptr_t place = sight->place;
     sight->place = 0;
-    bool is =
-        sight->with == number && quick->session->holds &&
-        !atomic_load_explicit(&holds_refused, memory_order_relaxed) &&
-        sight->collections == atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
+    bool is = sight->with == number && quick->session->places &&
+              !atomic_load_explicit(&places_refused, memory_order_relaxed) &&
+              sight->collections == collections_seen();
     return __builtin_expect(is, 1) ? place : 0;
 }
 

@@ -25,29 +25,26 @@ void canary_prepare(JNIEnv *jni)
     new_bytes = (*jni)->NewByteArray;
 }
 
-/* Call in a hold. Empties a slot with a wrong address, which the collector must not follow. The
+/* In a hold. Empties a slot with a wrong address, which the collector must not follow. The
  * recycled reference is compared with a strong one, not with a stored address: the collector
  * updates the strong one in any case, so a difference means that it does not treat the other as a
  * reference. The stored address is compared only if no collection was announced since. */
-static const char *compare_slots(void)
+static void compare_slots(uintptr_t place, void *fault_out)
 {
-    uintptr_t place = slot_word(canary.object);
+    const char **fault = fault_out;
     if (canary.recycled != NULL && slot_word(canary.recycled) != place) {
         slot_set(canary.recycled, 0);
-        return "a reference that was used again has lost its object";
-    }
-    if (place != canary.place && canary.collections == atomic_load(&tracer.collections_begun))
-        return "an object moved in a pause that was not announced";
-    return NULL;
+        *fault = "a reference that was used again has lost its object";
+    } else if (place != canary.place && canary.collections == collections_seen())
+        *fault = "an object moved in a pause that was not announced";
 }
 
 /* Returns NULL if all is as it should be, or cannot be checked now. */
 static const char *find_fault(struct os_thread *os, JNIEnv *jni)
 {
-    if (canary.object == NULL || !hold_begin(os))
+    const char *fault = NULL;
+    if (canary.object == NULL || !hold_with(os, jni, canary.object, compare_slots, &fault))
         return NULL;
-    const char *fault = compare_slots();
-    hold_end(os);
     if (fault != NULL || canary.recycled == NULL ||
         ((*jni)->IsSameObject(jni, canary.recycled, canary.object) &&
          !(*jni)->IsSameObject(jni, canary.recycled, NULL)))
@@ -55,19 +52,22 @@ static const char *find_fault(struct os_thread *os, JNIEnv *jni)
     return "the JVM finds another object behind a reference that was used again";
 }
 
+static void set_place(uintptr_t place, void *batch)
+{
+    canary.place = place;
+    canary.collections = collections_seen();
+    if (canary.recycled != NULL)
+        slot_set(canary.recycled, place);
+    else if (batch != NULL)
+        canary.recycled = recycle_at(batch, place);
+}
+
 /* Lets the references refer to the new object. Returns false if they must not be touched now. */
 static bool move_to(struct os_thread *os, JNIEnv *jni, jobject object)
 {
     struct recycled *batch = canary.recycled == NULL ? recycle_batch(os) : NULL;
-    if (!hold_begin(os))
+    if (!hold_with(os, jni, object, set_place, batch))
         return false;
-    canary.place = slot_word(object);
-    canary.collections = atomic_load(&tracer.collections_begun);
-    if (canary.recycled != NULL)
-        slot_set(canary.recycled, canary.place);
-    else if (batch != NULL)
-        canary.recycled = recycle_at(batch, canary.place);
-    hold_end(os);
     (*jni)->DeleteGlobalRef(jni, canary.object);
     canary.object = object;
     return true;
@@ -99,13 +99,13 @@ static void switch_off(const struct session *session, const char *fault)
  * anew after each one: only a young object shows that an unannounced collection moves objects. */
 void canary_look(struct session *session, struct os_thread *os, JNIEnv *jni)
 {
-    if (!holds_are_good(session))
+    if (!places_are_good(session))
         return;
     const char *fault = find_fault(os, jni);
     if (fault != NULL)
         switch_off(session, fault);
     else if (canary.object == NULL || canary.recycled == NULL ||
-             canary.collections != atomic_load(&tracer.collections_begun))
+             canary.collections != collections_seen())
         renew(os, jni);
 }
 

@@ -181,7 +181,7 @@ void reaper_pass_over(struct reaper_pass *pass)
     uint64_t before = pace_collections_passed();
     if (passed.session == pass->session->number && ended > before)
         note_joined(pass, ended - before - 1);
-    pass->clears_in_pauses = holds_are_good(pass->session);
+    pass->clears_in_pauses = places_are_good(pass->session);
     /* First the pages that threads fill, then those handed over: a page may be both. */
     struct weak_page *active = find_active(pass);
     weak_table_collect(pass->table);

@@ -26,48 +26,56 @@ void recycle_begin(void)
     atomic_store(&pool.proven, false);
 }
 
-/* Begins a hold as soon as no collection is under way.  Returns false after a second. */
-static bool hold_soon(struct os_thread *os)
+/* Does it as soon as no collection is under way.  Returns false after a second. */
+static bool hold_soon(struct os_thread *os, JNIEnv *jni, jobject object, hold_action *action,
+                      void *context)
 {
     for (int i = 0; i < ATTEMPTS; i++) {
-        if (hold_begin(os))
+        if (hold_with(os, jni, object, action, context))
             return true;
         nanosleep(&(struct timespec){0, ATTEMPT_NS}, NULL);
     }
     return false;
 }
 
-static bool hold_and_empty(struct os_thread *os, jweak reference)
+/* Two references, and whether the first has been set. */
+struct recycle_proof {
+    jweak cleared, own;
+    bool alike;
+};
+
+/* Reads first, and writes only if all three words are as expected. The write is in the same hold as
+ * the reads, so the address is that of the object. */
+static void set_if_alike(uintptr_t word, void *context)
 {
-    if (!hold_soon(os))
-        return false;
-    slot_set(reference, 0);
-    hold_end(os);
-    return true;
+    struct recycle_proof *proof = context;
+    proof->alike = word != 0 && slot_word(proof->own) == word && slot_word(proof->cleared) == 0;
+    if (proof->alike)
+        slot_set(proof->cleared, word);
+}
+
+static void empty(uintptr_t word, void *context)
+{
+    (void) word;
+    slot_set(((struct recycle_proof *) context)->cleared, 0);
 }
 
 /* Returns true if the JVM stores an object's address in the slot of a weak reference of its own,
  * and follows an address that the agent has stored.
  *
- * Reads first, and writes only if all three words are as expected. The write is in the same hold as
- * the reads, so the address is that of the object. Then the JVM is asked three questions outside of
- * the hold, since JNI may wait for a pause; meanwhile the collector treats the reference like any
- * other. The slot is emptied in any case: a wrong address must not stay in it. */
+ * Then the JVM is asked three questions outside of the hold, since JNI may wait for a pause;
+ * meanwhile the collector treats the reference like any other. The slot is emptied in any case: a
+ * wrong address must not stay in it. */
 static bool shows(struct os_thread *os, JNIEnv *jni, jweak cleared, jobject object, jweak own)
 {
-    if (!hold_soon(os))
-        return false;
-    uintptr_t word = slot_word(object);
-    bool alike = word != 0 && slot_word(own) == word && slot_word(cleared) == 0;
-    if (alike)
-        slot_set(cleared, word);
-    hold_end(os);
-    if (!alike)
+    struct recycle_proof proof = {.cleared = cleared, .own = own};
+    if (!hold_soon(os, jni, object, set_if_alike, &proof) || !proof.alike)
         return false;
     bool same = (*jni)->IsSameObject(jni, cleared, object) &&
                 (*jni)->IsSameObject(jni, cleared, own) &&
                 !(*jni)->IsSameObject(jni, cleared, NULL);
-    return hold_and_empty(os, cleared) && same && (*jni)->IsSameObject(jni, cleared, NULL);
+    return hold_soon(os, jni, object, empty, &proof) && same &&
+           (*jni)->IsSameObject(jni, cleared, NULL);
 }
 
 static bool prove(struct os_thread *os, JNIEnv *jni, jweak cleared)
@@ -87,7 +95,8 @@ void recycle_prove(const struct session *session, struct os_thread *os, JNIEnv *
 {
     if (!internal_is_allowed(INTERNAL_RECYCLE))
         return;
-    const char *refused = !session->holds            ? "not with this collector"
+    bool used = session->holds || session->makes_plain; /* else nobody takes them */
+    const char *refused = !used                      ? "not with this collector"
                           : !prove(os, jni, cleared) ? "slots hold something else"
                                                      : NULL;
     internal_settled(INTERNAL_RECYCLE, refused);
@@ -166,8 +175,8 @@ jweak recycle_make(struct os_thread *os, JNIEnv *jni, jobject object)
 {
     jweak made[RECYCLED_MADE];
     size_t count = 0, wanted = 1;
-    struct recycled *batch =
-        atomic_load_explicit(&pool.proven, memory_order_relaxed) ? own_batch(os) : NULL;
+    bool recycles = atomic_load_explicit(&pool.proven, memory_order_relaxed);
+    struct recycled *batch = recycles && !collections_may_be_silent() ? own_batch(os) : NULL;
     if (batch != NULL)
         wanted = RECYCLED_MADE;
     jthrowable of_program = exception_set_aside(jni);

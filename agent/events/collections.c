@@ -42,6 +42,18 @@ static void find_counters(void)
     watch.counters_used = found >= COUNTERS_LEAST ? found : 0;
 }
 
+bool collections_are_counted(void)
+{
+    if (collector_announces_all() || collections_may_be_silent())
+        return true;
+    find_counters();
+    if (watch.counters_used != 2)
+        return false;
+    atomic_store(&silent_counters[1], watch.counters[1]);
+    atomic_store(&silent_counters[0], watch.counters[0]);
+    return true;
+}
+
 void collections_watch(void)
 {
     atomic_store(&watch.open, 0); /* the end of a pause may have been missed */

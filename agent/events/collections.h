@@ -9,6 +9,9 @@
 
 #include "agent/base/tracer.h"
 
+/* Returns true if all collections are announced, or are counted by the JVM: then sets
+ * silent_counters. */
+bool collections_are_counted(void);
 /* Call when a session's events begin. */
 void collections_watch(void);
 /* Call before announcements are switched off. */

@@ -470,7 +470,7 @@ static void enable_collections(const struct session *session, bool on)
     engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
     if (on) {
         engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
-        holds_allow(session->holds);
+        holds_allow(session->places);
     }
 }
 

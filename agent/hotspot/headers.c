@@ -43,9 +43,14 @@ bool collector_announces_moves(void)
     return flag_is_set("UseG1GC") || (has_no_concurrent_phases() && collector_announces_all());
 }
 
-bool collector_clears_in_pauses(void)
+bool collector_moves_in_pauses(void)
 {
     return flag_is_set("UseG1GC") || has_no_concurrent_phases();
+}
+
+bool collector_clears_in_pauses(void)
+{
+    return collector_moves_in_pauses();
 }
 
 bool collector_keeps_weakly_held(void)

@@ -30,6 +30,8 @@ extern struct header_layout header_layout;
  * (GarbageCollectionStart): G1 in all tested JVMs; Serial and Parallel if
  * collector_announces_all(). */
 bool collector_announces_moves(void);
+/* Returns true if objects move only in pauses: G1, Serial, Parallel. */
+bool collector_moves_in_pauses(void);
 /* Returns false if collections for class histograms and heap dumps are not announced. */
 bool collector_announces_all(void);
 /* Returns true if weak references are cleared in pauses only: G1, Serial, Parallel. */

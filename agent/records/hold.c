@@ -4,9 +4,13 @@
 
 #include <sched.h>
 
+#include "agent/hotspot/slots.h"
 #include "capture/log.h"
 
-_Atomic bool holds_refused = true;
+_Atomic bool holds_refused = true, places_refused = true;
+const volatile int64_t *_Atomic silent_counters[2];
+
+static hold_leaf *leaf;
 
 static struct {
     pthread_mutex_t lock;
@@ -34,7 +38,9 @@ static void wait_for_holds(void)
  * objects. */
 static void hold_publish(void)
 {
-    atomic_store(&holds_refused, !state.allowed || state.forbidden || state.pauses != 0);
+    bool refused = !state.allowed || state.forbidden || state.pauses != 0;
+    atomic_store(&places_refused, refused);
+    atomic_store(&holds_refused, refused || collections_may_be_silent());
 }
 
 void holds_allow(bool allowed)
@@ -57,12 +63,40 @@ void holds_forbid(void)
     pthread_mutex_unlock(&state.lock);
 }
 
-bool holds_are_good(const struct session *session)
+static bool are_forbidden(void)
 {
     pthread_mutex_lock(&state.lock);
     bool forbidden = state.forbidden;
     pthread_mutex_unlock(&state.lock);
-    return session->holds && !forbidden;
+    return forbidden;
+}
+
+bool holds_are_good(const struct session *session)
+{
+    return session->holds && !are_forbidden();
+}
+
+bool places_are_good(const struct session *session)
+{
+    return session->places && !are_forbidden();
+}
+
+void holds_set_leaf(hold_leaf *call)
+{
+    leaf = call;
+}
+
+bool hold_with(struct os_thread *os, JNIEnv *jni, jobject object, hold_action *action,
+               void *context)
+{
+    if (collections_may_be_silent())
+        return leaf != NULL && !atomic_load(&places_refused) &&
+               leaf(os, jni, object, action, context);
+    if (!hold_begin(os))
+        return false;
+    action(slot_word(object), context);
+    hold_end(os);
+    return true;
 }
 
 /* Holds are refused before the lock is given up, and waited for afterwards: the wait may take as
@@ -72,8 +106,9 @@ void holds_wait(void)
 {
     pthread_mutex_lock(&state.lock);
     state.pauses++;
-    bool allowed = state.allowed;
+    bool allowed = state.allowed && !collections_may_be_silent();
     atomic_store(&holds_refused, true);
+    atomic_store(&places_refused, true);
     pthread_mutex_unlock(&state.lock);
     if (allowed)
         wait_for_holds();

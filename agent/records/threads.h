@@ -113,6 +113,8 @@ struct thread_of_deaths {
 struct thread_of_references {
     struct known_object *known_objects; /* allocated when the first object is named */
     struct sight sight;
+    void (*shown)(uintptr_t place, void *context); /* sights.c */
+    void *shown_context;
 };
 
 struct thread_of_bytecode {

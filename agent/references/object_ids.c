@@ -40,10 +40,7 @@ void object_id_note(const struct session *session, struct os_thread *os, jobject
         return;
     uintptr_t place = slot_word(object);
     *known_object_of(os, place) = (struct known_object){
-        .place = place,
-        .collections = atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed),
-        .session = session->number,
-        .id = id};
+        .place = place, .collections = collections_seen(), .session = session->number, .id = id};
     hold_end(os);
 }
 

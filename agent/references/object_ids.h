@@ -8,6 +8,7 @@
 #ifndef AGENT_REFERENCES_OBJECT_IDS_H
 #define AGENT_REFERENCES_OBJECT_IDS_H
 
+#include "agent/records/hold.h"
 #include "agent/records/threads.h"
 #include "format/core/hash.h"
 
@@ -33,8 +34,7 @@ static inline uint64_t object_id_at(const struct session *session, const struct 
         return 0;
     const struct known_object *known = known_object_of(os, place);
     return known->place == place && known->session == session->number &&
-                   known->collections ==
-                       atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed)
+                   known->collections == collections_seen()
                ? known->id
                : 0;
 }

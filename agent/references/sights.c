@@ -18,6 +18,7 @@
 #define NEST_HIDDEN_STRONG 7 /* MethodHandleNatives.Constants: NESTMATE, HIDDEN, STRONG_LOADER */
 #define ATTEMPTS 8           /* objects may move */
 #define SHOWN_NUMBER 5
+#define SHOWN_TO_ACTION (~UINT64_C(0)) /* a number that no probe has */
 #define PROOF_LOOPS 1000
 
 typedef jclass(JNICALL *define_function)(JNIEnv *, jclass, const char *, const jbyte *, jsize,
@@ -27,6 +28,8 @@ typedef void (*copy_function)(const void *, void *, size_t);
 static struct {
     struct routine routine;
     define_function define;
+    jobject made; /* a global reference; it shows objects to actions */
+    jmethodID show;
     _Atomic bool on;     /* threads store what they are shown */
     const char *refused; /* why sights are not used; NULL: the test passed */
 } sights = {.routine = {.names = {"unsafe_arraycopy"}}, .refused = "the probes' class is without"};
@@ -45,8 +48,7 @@ static struct {
 static inline void see(struct sight *sight, uintptr_t place, uint64_t with)
 {
     *(volatile uint64_t *) &sight->with = with;
-    *(volatile uint64_t *) &sight->collections =
-        atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
+    *(volatile uint64_t *) &sight->collections = collections_seen();
     *(volatile uintptr_t *) &sight->place = place;
 }
 
@@ -56,6 +58,14 @@ __attribute__((cold, noinline)) static void see_for_proof(uintptr_t place, uint6
         return;
     see(&proof.sight, place, with);
     proof.calls++;
+}
+
+__attribute__((cold, noinline)) static void act(struct os_thread *os, uintptr_t place)
+{
+    hold_action *action = os->references.shown;
+    os->references.shown = NULL;
+    if (action != NULL)
+        action(place, os->references.shown_context);
 }
 
 /* Replaces Unsafe.copyMemory0()'s routine. Uses no vector registers: see leaf_calls.c. A copy of
@@ -69,7 +79,10 @@ static void on_copy(const void *from, void *to, size_t size)
         return;
     }
     struct os_thread *os = thread_self;
-    if (__builtin_expect(os != NULL && atomic_load_explicit(&sights.on, memory_order_relaxed), 1))
+    if (__builtin_expect(os != NULL && (uintptr_t) to == SHOWN_TO_ACTION, 0))
+        act(os, (uintptr_t) from);
+    else if (__builtin_expect(os != NULL && atomic_load_explicit(&sights.on, memory_order_relaxed),
+                              1))
         see(&os->references.sight, (uintptr_t) from, (uintptr_t) to);
     else if (atomic_load_explicit(&proof.runs, memory_order_relaxed))
         see_for_proof((uintptr_t) from, (uintptr_t) to);
@@ -83,7 +96,7 @@ bool sights_possible(void)
     sights.define = (define_function) (uintptr_t) symbol;
     if (!atomic_load(&slots_readable))
         sights.refused = "slots are not read";
-    else if (!collector_announces_moves())
+    else if (!collector_moves_in_pauses())
         sights.refused = "not with this collector";
     else if (symbol == NULL)
         sights.refused = "the JVM defines no hidden classes for others";
@@ -177,12 +190,29 @@ static bool make(JNIEnv *jni, jclass probes)
                                                               "L" PROBE_CLASS ";")
                                    : NULL;
     bool made = field != NULL && is_proven(jni, sight, show);
-    if (made)
+    if (made) {
         (*jni)->SetStaticObjectField(jni, probes, field, sight);
+        sights.show = show;
+        sights.made = (*jni)->NewGlobalRef(jni, sight);
+    }
     exception_restore(jni, of_program, !made, THROWN_BY_JAVA);
     (*jni)->DeleteLocalRef(jni, sight);
     (*jni)->DeleteLocalRef(jni, class);
     return made;
+}
+
+/* Returns false if the object did not arrive. An action that has not run must not run later. */
+static bool sights_act(struct os_thread *os, JNIEnv *jni, jobject object, hold_action *action,
+                       void *context)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    os->references.shown_context = context;
+    os->references.shown = action;
+    (*jni)->CallVoidMethod(jni, sights.made, sights.show, object, (jlong) SHOWN_TO_ACTION);
+    bool done = os->references.shown == NULL;
+    os->references.shown = NULL;
+    exception_restore(jni, of_program, !done, THROWN_BY_JAVA);
+    return done;
 }
 
 /* The routine stays replaced: no probe may exist whose show() calls the JVM's routine and whose
@@ -194,9 +224,10 @@ void sights_make(JNIEnv *jni, jclass probes)
 {
     atomic_store(&sights.on, false);
     routine_replace(&sights.routine, (uintptr_t) on_copy);
-    if (make(jni, probes))
+    if (make(jni, probes)) {
         sights.refused = NULL;
-    else {
+        holds_set_leaf(sights.made != NULL ? sights_act : NULL);
+    } else {
         sights.refused = "shown objects do not arrive";
         routine_replace(&sights.routine, 0);
     }
@@ -205,6 +236,7 @@ void sights_make(JNIEnv *jni, jclass probes)
 void sights_end(void)
 {
     atomic_store(&sights.on, false);
+    holds_set_leaf(NULL);
     routine_replace(&sights.routine, 0);
 }
 

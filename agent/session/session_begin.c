@@ -12,6 +12,7 @@
 #include "agent/bytecode/engine_bytecode.h"
 #include "agent/deaths/reaper.h"
 #include "agent/deaths/recycle.h"
+#include "agent/events/collections.h"
 #include "agent/events/engine.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/hash_state.h"
@@ -66,9 +67,9 @@ static void limit_resolution(struct options *options)
 static bool new_objects_are_plain(const struct session *session)
 {
     const struct options *options = &session->options;
-    return session->holds && header_layout.known && !probes_need_fence && clock_uses_counter &&
+    return session->places && header_layout.known && !probes_need_fence && clock_uses_counter &&
            (options->events & TRACED_ALLOC) != 0 && !session->finds_objects && !options->collects &&
-           session->stacks == NULL;
+           options->stack == 0;
 }
 
 /* Before probes find the new session: drops the objects of the last one. Returns false while a
@@ -176,10 +177,13 @@ bool session_begin(struct session *session, JNIEnv *jni)
     internals_publish(session->map->header->internals);
     hash_state_report();
     recycle_begin();
-    session->holds = session->options.engine == ENGINE_BYTECODE && atomic_load(&slots_readable) &&
-                     collector_announces_moves() && internals_writes_fault() == NULL;
+    session->places = session->options.engine == ENGINE_BYTECODE && atomic_load(&slots_readable) &&
+                      collector_moves_in_pauses() && internals_writes_fault() == NULL &&
+                      collections_are_counted();
+    session->holds = session->places && !collections_may_be_silent();
     if (session->options.engine == ENGINE_BYTECODE && (session->options.events & TRACED_ALLOC) != 0)
-        headers_prove(jni, session->holds);
+        headers_prove(jni, session->places);
+    session->makes_plain = new_objects_are_plain(session);
     thread_counters_prove(jni); /* its array is no object of the trace */
     layouts_begin(session, jni);
     if ((session->options.events & TRACED_REFERENCE) != 0)
@@ -217,7 +221,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     guards_begin(session);
     if ((session->options.events & TRACED_METHOD) != 0)
         session->engine->enable_methods(session, true);
-    atomic_store(&session->quick_objects, new_objects_are_plain(session));
+    atomic_store(&session->quick_objects, session->makes_plain);
     if ((session->options.snapshots & SNAPSHOT_START) != 0)
         heap_graph_take(jni, STEP_LIVE_AT_START);
     return true;

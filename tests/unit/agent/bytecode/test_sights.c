@@ -11,7 +11,7 @@
 
 struct tracer tracer; /* else that of the entry points */
 
-static struct session session = {.number = 1, .holds = true};
+static struct session session = {.number = 1, .holds = true, .places = true};
 static struct os_thread thread;
 static const struct quick quick = {.os = &thread, .session = &session};
 

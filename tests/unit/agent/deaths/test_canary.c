@@ -82,7 +82,7 @@ static JNIEnv jni = &functions;
 static const struct jvmtiInterface_1_ of_jvm = {.GetSystemProperty = no_property};
 static jvmtiEnv jvmti = &of_jvm;
 static const struct engine engine = {.end_writes = end_writes};
-static struct session session = {.number = 1, .holds = true, .engine = &engine};
+static struct session session = {.number = 1, .holds = true, .places = true, .engine = &engine};
 static struct os_thread *os;
 
 /* The slot of the recycled reference. */

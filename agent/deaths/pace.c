@@ -24,7 +24,7 @@ static struct {
 
 void pace_begin(void)
 {
-    stops_to_clear = collector_clears_in_pauses();
+    stops_to_clear = collector_works_in_pauses();
     begun = true;
 }
 

@@ -36,21 +36,11 @@ bool collector_announces_all(void)
 }
 
 /* This is a list of what was tested, not something that could be found out: that a collector never
- * moves an object outside of an announced pause cannot be shown by watching it. The canary finds
- * the first breach, late. ZGC and Shenandoah move objects while the program runs. */
-bool collector_announces_moves(void)
-{
-    return flag_is_set("UseG1GC") || (has_no_concurrent_phases() && collector_announces_all());
-}
-
-bool collector_moves_in_pauses(void)
+ * moves an object outside of a pause cannot be shown by watching it. The canary finds the first
+ * breach, late. ZGC and Shenandoah move objects while the program runs. */
+bool collector_works_in_pauses(void)
 {
     return flag_is_set("UseG1GC") || has_no_concurrent_phases();
-}
-
-bool collector_clears_in_pauses(void)
-{
-    return collector_moves_in_pauses();
 }
 
 bool collector_keeps_weakly_held(void)

@@ -26,16 +26,11 @@ struct header_layout {
 
 extern struct header_layout header_layout;
 
-/* Returns true if objects move only in pauses and JVMTI announces each of them
- * (GarbageCollectionStart): G1 in all tested JVMs; Serial and Parallel if
- * collector_announces_all(). */
-bool collector_announces_moves(void);
-/* Returns true if objects move only in pauses: G1, Serial, Parallel. */
-bool collector_moves_in_pauses(void);
+/* Returns true if objects move, and weak references are cleared, in pauses only: G1, Serial,
+ * Parallel. */
+bool collector_works_in_pauses(void);
 /* Returns false if collections for class histograms and heap dumps are not announced. */
 bool collector_announces_all(void);
-/* Returns true if weak references are cleared in pauses only: G1, Serial, Parallel. */
-bool collector_clears_in_pauses(void);
 
 /* Returns true for generational ZGC. Its young collections treat weak references as strong, so an
  * object with one, or with a tag, dies only in old collections. */

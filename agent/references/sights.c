@@ -96,7 +96,7 @@ bool sights_possible(void)
     sights.define = (define_function) (uintptr_t) symbol;
     if (!atomic_load(&slots_readable))
         sights.refused = "slots are not read";
-    else if (!collector_moves_in_pauses())
+    else if (!collector_works_in_pauses())
         sights.refused = "not with this collector";
     else if (symbol == NULL)
         sights.refused = "the JVM defines no hidden classes for others";

@@ -178,7 +178,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     hash_state_report();
     recycle_begin();
     session->places = session->options.engine == ENGINE_BYTECODE && atomic_load(&slots_readable) &&
-                      collector_moves_in_pauses() && internals_writes_fault() == NULL &&
+                      collector_works_in_pauses() && internals_writes_fault() == NULL &&
                       collections_are_counted();
     session->holds = session->places && !collections_may_be_silent();
     if (session->options.engine == ENGINE_BYTECODE && (session->options.events & TRACED_ALLOC) != 0)

@@ -67,7 +67,7 @@ static void session_end_join(struct session *session, uint64_t limit_ns)
 static bool may_collect(const struct session *session, JNIEnv *jni, bool jvm_ends)
 {
     uint64_t longest_ns = heap_used_bytes(jni) * COLLECTED_BYTE_NS;
-    if (jvm_ends && (!collector_clears_in_pauses() || tracer.java_major >= JAVA_SILENT_AT_DEATH))
+    if (jvm_ends && (!collector_works_in_pauses() || tracer.java_major >= JAVA_SILENT_AT_DEATH))
         log_message("%s: no collection at the end: this JVM makes none once it ends",
                     session->options.file);
     else if (longest_ns > session->options.finish_ns)

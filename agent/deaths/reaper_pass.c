@@ -53,7 +53,7 @@ static bool is_cleared(const struct reaper_pass *pass, jweak reference)
  * object, not for each entry: what lives needs no date. */
 static bool is_outdated(const struct reaper_pass *pass)
 {
-    collections_notice();
+    collections_notice(false);
     return atomic_load(&tracer.in_collection) ||
            pass->collection != atomic_load(&tracer.collections_begun);
 }
@@ -69,7 +69,7 @@ static void date_pass(struct reaper_pass *pass)
     do {
         while (atomic_load(&tracer.in_collection) && clock_monotonic_ns() - from < PATIENCE_NS)
             reaper_pass_pause();
-        collections_notice();
+        collections_notice(true);
         pass->collection = atomic_load(&tracer.collections_begun);
         pass->ended = atomic_load(&tracer.collections);
         pass->stamp = stamp_of_collection(pass->session);

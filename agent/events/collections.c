@@ -74,7 +74,7 @@ bool collections_are_dated(void)
 {
     if (!atomic_load_explicit(&watch.runs, memory_order_relaxed))
         return false;
-    collections_notice();
+    collections_notice(true);
     return true;
 }
 
@@ -174,13 +174,14 @@ bool collection_ends(void)
 /* Looks for a collection that was not announced. The JVM increments a counter before it clears any
  * reference. So whoever sees a cleared reference and then reads the counter sees it increased. The
  * exchange lets one of several threads record the collection. */
-void collections_notice(void)
+void collections_notice(bool may_guess)
 {
     if (__builtin_expect(atomic_load_explicit(&watch.all_announced, memory_order_relaxed), 1) ||
         atomic_load(&tracer.in_collection))
         return;
-    int64_t counted = watch.counters_used != 0 ? collections_count() : -1;
-    if (counted >= 0 && atomic_exchange(&watch.counted, counted) == counted)
+    bool guess = watch.counters_used == 0;
+    int64_t counted = collections_count();
+    if (guess ? !may_guess : atomic_exchange(&watch.counted, counted) == counted)
         return;
     date();
     atomic_fetch_add(&tracer.collections_begun, 1);

@@ -25,9 +25,10 @@ bool collection_ends(void);
 void collections_thread_ends(jthread thread);
 /* Call when the JVM ends: no more collections are announced. */
 void collections_are_silent(JNIEnv *jni);
-/* Call after an object was found dead. If an unannounced collection may have found it, that
- * collection is recorded as ending now. */
-void collections_notice(void);
+/* Call after an object was found dead. If an unannounced collection has found it, by the JVM's
+ * counters, that collection is recorded as ending now; without counters one may have, which is
+ * taken for true if `may_guess`. */
+void collections_notice(bool may_guess);
 /* Returns true if the last collection has its date: collections are announced, or noticed now. */
 bool collections_are_dated(void);
 

@@ -68,6 +68,7 @@ static const struct java_column method_counts[] = {
      OF_COUNT("exclusive")}};
 
 #define OF_EDEN(field) CELL_NUMBER, EDEN, field
+#define OF_SURVIVED(field) CELL_NUMBER, STEP_JAVA_EDEN_SURVIVED, field
 static const struct java_column eden_classes[] = {
     {{"collection", "", "1, 2..; the last one is the end", TABLE_UINT, false},
      OF_EDEN("collection")},
@@ -75,7 +76,10 @@ static const struct java_column eden_classes[] = {
     {{"class", "", "null: not known", TABLE_NAME, true}, CELL_CLASS, EDEN, "class"},
     {{"class_id", "", "number in classes; 0: not known", TABLE_UINT, false}, OF_EDEN("class")},
     {{"objects", "", "since the collection before", TABLE_UINT, false}, OF_EDEN("objects")},
-    {{"bytes", "bytes", "of these", TABLE_UINT, false}, OF_EDEN("bytes")}};
+    {{"bytes", "bytes", "of these", TABLE_UINT, false}, OF_EDEN("bytes")},
+    {{"survived", "", "of the objects, this collection; null: not known", TABLE_UINT, true},
+     OF_SURVIVED("survived")},
+    {{"survived_bytes", "bytes", "of these", TABLE_UINT, true}, OF_SURVIVED("survived_bytes")}};
 
 static const struct java_table allocations_table =
     RECORD_TABLE("allocations", "one row per allocation", allocations, NULL, ALLOC, BY_ALLOC);

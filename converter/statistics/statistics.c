@@ -297,6 +297,14 @@ static enum step_status note_class(struct statistics *statistics, const struct t
     return STEP_STATUS_OK;
 }
 
+static void put_survivors(struct survivor_totals *totals, const struct trace_fact *fact)
+{
+    totals->of_objects += fact->objects;
+    totals->of_bytes += fact->bytes;
+    totals->objects += fact->survived;
+    totals->bytes += fact->survived_bytes;
+}
+
 static enum step_status put_eden_class(struct statistics *statistics, const struct trace_fact *fact)
 {
     if (!fact->is_of_class)
@@ -312,6 +320,10 @@ static enum step_status put_eden_class(struct statistics *statistics, const stru
         return STEP_STATUS_NO_MEMORY;
     class->objects.allocated_bytes += fact->bytes;
     class->objects.allocated_objects += fact->objects;
+    if (fact->has_survivors) {
+        put_survivors(&class->survivors, fact);
+        put_survivors(&statistics->all.survivors, fact);
+    }
     return STEP_STATUS_OK;
 }
 
@@ -325,7 +337,7 @@ static void put_eden_walk(struct statistics *statistics, const struct trace_fact
 enum step_status statistics_put_fact(void *user, const struct trace_fact *fact)
 {
     struct statistics *statistics = user;
-    if (fact->kind == TRACE_GIVEN_UP)
+    if (fact->kind == TRACE_GIVEN_UP || fact->kind == TRACE_EDEN_AGE)
         return STEP_STATUS_OK;
     if (fact->kind == TRACE_EDEN_CLASS)
         return put_eden_class(statistics, fact);

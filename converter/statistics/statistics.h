@@ -54,9 +54,16 @@ static inline struct sample_sums sampled_totals_live(const struct sampled_totals
                             : sample_sums_without(&totals->allocated, &totals->freed);
 }
 
+/* Of engine=walk: what survived its first collection, of the objects of which that is known. */
+struct survivor_totals {
+    uint64_t of_objects, of_bytes;
+    uint64_t objects, bytes;
+};
+
 struct class_totals {
     struct object_totals objects;
     struct lifetimes lifetimes;
+    struct survivor_totals survivors;
     struct sampled_totals sampled;
     bool is_known; /* of a sampled trace: its total is known, and perhaps it has no sample */
 };

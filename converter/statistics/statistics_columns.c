@@ -176,6 +176,40 @@ static struct amount lifetime_of_samples(const void *row)
 /* Their object in JSON. */
 static const char lifetimes[] = "lifetimes";
 
+/* ---- what survived of a walk's objects ---- */
+
+static const struct survivor_totals *survivors_of(const void *row)
+{
+    return &((const struct class_totals *) row_of(row)->totals)->survivors;
+}
+
+static struct amount of_known(const void *row, uint64_t value, enum amount_unit unit)
+{
+    return survivors_of(row)->of_objects > 0 ? amount_exact(value, unit) : amount_none(unit);
+}
+
+static struct amount survived_objects(const void *row)
+{
+    return of_known(row, survivors_of(row)->objects, AMOUNT_OBJECTS);
+}
+
+static struct amount survived_bytes(const void *row)
+{
+    return of_known(row, survivors_of(row)->bytes, AMOUNT_BYTES);
+}
+
+static struct amount survived_of_objects(const void *row)
+{
+    return of_known(row, survivors_of(row)->of_objects, AMOUNT_OBJECTS);
+}
+
+static struct amount survived_of_bytes(const void *row)
+{
+    return of_known(row, survivors_of(row)->of_bytes, AMOUNT_BYTES);
+}
+
+static const char survivors[] = "survived";
+
 #define OF_SAMPLES (REPORT_SAMPLED_TEXT | REPORT_SAMPLED_JSON)
 #define IN_TEXT_AND_JSON (REPORT_TEXT | REPORT_BOTH_JSONS)
 
@@ -218,6 +252,23 @@ static const struct report_column class_columns[] = {
     {"most", NULL, 0, REPORT_SCALED, REPORT_JSON, .value = lifetime_most, .group = lifetimes},
     {"mean_lifetime_ns", "mean life", 10, REPORT_SCALED, OF_SAMPLES | REPORT_SAMPLED_PAGE,
      .value = lifetime_of_samples, .heading = "Mean lifetime"},
+    {"objects", NULL, 0, REPORT_DIGITS, REPORT_JSON, .value = survived_objects, .group = survivors},
+    {"bytes", NULL, 0, REPORT_DIGITS, REPORT_JSON, .value = survived_bytes, .group = survivors},
+    {"of_objects", NULL, 0, REPORT_DIGITS, REPORT_JSON, .value = survived_of_objects,
+     .group = survivors},
+    {"of_bytes", NULL, 0, REPORT_DIGITS, REPORT_JSON, .value = survived_of_bytes,
+     .group = survivors},
+};
+
+/* In text, of a trace of engine=walk: it has no deaths. */
+static const struct report_column walked_columns[] = {
+    {"allocated_objects", "allocated", 12, REPORT_DIGITS, REPORT_TEXT,
+     .value = column_allocated_objects},
+    {"allocated_bytes", "bytes", 14, REPORT_DIGITS, REPORT_TEXT, .value = column_allocated_bytes},
+    {"objects", "survived", 12, REPORT_DIGITS, REPORT_TEXT, .value = survived_objects},
+    {"bytes", "bytes", 12, REPORT_DIGITS, REPORT_TEXT, .value = survived_bytes},
+    {"of_objects", "of", 12, REPORT_DIGITS, REPORT_TEXT, .value = survived_of_objects},
+    {"of_bytes", "bytes", 14, REPORT_DIGITS, REPORT_TEXT, .value = survived_of_bytes},
 };
 
 /* ---- threads ---- */
@@ -402,4 +453,14 @@ struct report_table statistics_columns_of(const struct statistics *statistics,
     return (struct report_table){.columns = tables[axis].columns,
                                  .count = tables[axis].count,
                                  .sampling = is_sampled ? statistics->weights.sampling : NULL};
+}
+
+struct report_table statistics_text_columns_of(const struct statistics *statistics,
+                                               enum measure_axis axis)
+{
+    bool is_walked = statistics->eden.walks > 0 && statistics->weights.interval_bytes == 0;
+    return axis == AXIS_CLASS && is_walked
+               ? (struct report_table){.columns = walked_columns,
+                                       .count = sizeof walked_columns / sizeof walked_columns[0]}
+               : statistics_columns_of(statistics, axis);
 }

@@ -24,6 +24,9 @@ struct statistics_row statistics_row_of(const struct statistics *statistics, enu
 /* Returns the table of such rows. */
 struct report_table statistics_columns_of(const struct statistics *statistics,
                                           enum measure_axis axis);
+/* The same, as text. */
+struct report_table statistics_text_columns_of(const struct statistics *statistics,
+                                               enum measure_axis axis);
 /* Returns the columns, whatever the trace; those of the program are those of classes, and sites
  * have none. */
 const struct report_column *statistics_columns(enum measure_axis axis, size_t *count);

@@ -121,6 +121,16 @@ static void print_eden(const struct statistics *statistics)
                eden->not_seen, eden->walks);
 }
 
+static void print_survivors(const struct statistics *statistics)
+{
+    const struct survivor_totals *totals = &statistics->all.survivors;
+    if (totals->of_objects == 0)
+        return;
+    stats_report_print_amount(statistics, "survived  ", totals->objects, totals->bytes, NULL);
+    stats_report_print_amount(statistics, " of ", totals->of_objects, totals->of_bytes, NULL);
+    puts(" of which it is known");
+}
+
 static void print_objects(const struct statistics *statistics)
 {
     const struct object_totals *totals = &statistics->all.objects;
@@ -138,6 +148,7 @@ static void print_objects(const struct statistics *statistics)
                               totals->allocated_bytes, samples);
     putchar('\n');
     print_eden(statistics);
+    print_survivors(statistics);
     print_existing(statistics);
     if (statistics->eden.walks == 0 || is_sampled(statistics))
         print_dead_and_live(statistics);

@@ -197,7 +197,7 @@ static struct statistics_row statistics_ranked_row(const struct statistics *stat
 
 bool statistics_print_table(const struct statistics_report *report, enum measure_axis axis)
 {
-    const struct report_table table = statistics_columns_of(report->statistics, axis);
+    const struct report_table table = statistics_text_columns_of(report->statistics, axis);
     struct ranking ranking;
     if (!statistics_rank(report, axis, &ranking))
         return false;

@@ -205,6 +205,8 @@ bool stepfile_decoder_fact(struct stepfile_decoder *decoder, const struct step_r
     struct step_java_method_count count;
     struct step_java_object_given_up given_up;
     struct step_java_eden_class eden_class;
+    struct step_java_eden_survived survived;
+    struct step_java_eden_age age;
     struct step_java_eden_walk eden_walk;
     uint64_t ticks;
     if (step_java_not_probed_get(&decoder->java.binding, view, &not_probed)) {
@@ -227,6 +229,26 @@ bool stepfile_decoder_fact(struct stepfile_decoder *decoder, const struct step_r
         *fact = (struct trace_fact){
             .kind = TRACE_GIVEN_UP, .object = given_up.object, .threshold = given_up.threshold};
         ticks = given_up.time;
+    } else if (step_java_eden_survived_get(&decoder->java.binding, view, &survived)) {
+        *fact = (struct trace_fact){.kind = TRACE_EDEN_CLASS,
+                                    .collection = survived.collection,
+                                    .class_id = resolve_class(decoder, survived.class_),
+                                    .is_of_class = survived.class_ != 0,
+                                    .objects = survived.objects,
+                                    .bytes = survived.bytes,
+                                    .has_survivors = true,
+                                    .survived = survived.survived,
+                                    .survived_bytes = survived.survived_bytes};
+        ticks = survived.time;
+    } else if (step_java_eden_age_get(&decoder->java.binding, view, &age)) {
+        *fact = (struct trace_fact){.kind = TRACE_EDEN_AGE,
+                                    .collection = age.collection,
+                                    .class_id = resolve_class(decoder, age.class_),
+                                    .is_of_class = age.class_ != 0,
+                                    .age = age.age,
+                                    .objects = age.objects,
+                                    .bytes = age.bytes};
+        ticks = age.time;
     } else if (step_java_eden_class_get(&decoder->java.binding, view, &eden_class)) {
         *fact = (struct trace_fact){.kind = TRACE_EDEN_CLASS,
                                     .collection = eden_class.collection,

@@ -262,15 +262,33 @@ static enum step_status events_sink_put(struct trace_sink *base, const struct tr
 static enum step_status put_eden(struct stepfile_sink *sink, const struct trace_fact *fact,
                                  uint64_t time)
 {
+    uint64_t class = fact->is_of_class ? class_id(sink, fact->class_id) : 0;
+    if (fact->kind == TRACE_EDEN_CLASS && fact->has_survivors)
+        return step_java_eden_survived_put(
+            sink->writer, STEP_LIVE_STREAM_GLOBAL,
+            &(struct step_java_eden_survived){.time = time,
+                                              .collection = fact->collection,
+                                              .class_ = class,
+                                              .objects = fact->objects,
+                                              .bytes = fact->bytes,
+                                              .survived = fact->survived,
+                                              .survived_bytes = fact->survived_bytes});
     if (fact->kind == TRACE_EDEN_CLASS)
         return step_java_eden_class_put(
             sink->writer, STEP_LIVE_STREAM_GLOBAL,
-            &(struct step_java_eden_class){
-                .time = time,
-                .collection = fact->collection,
-                .class_ = fact->is_of_class ? class_id(sink, fact->class_id) : 0,
-                .objects = fact->objects,
-                .bytes = fact->bytes});
+            &(struct step_java_eden_class){.time = time,
+                                           .collection = fact->collection,
+                                           .class_ = class,
+                                           .objects = fact->objects,
+                                           .bytes = fact->bytes});
+    if (fact->kind == TRACE_EDEN_AGE)
+        return step_java_eden_age_put(sink->writer, STEP_LIVE_STREAM_GLOBAL,
+                                      &(struct step_java_eden_age){.time = time,
+                                                                   .collection = fact->collection,
+                                                                   .class_ = class,
+                                                                   .age = fact->age,
+                                                                   .objects = fact->objects,
+                                                                   .bytes = fact->bytes});
     return step_java_eden_walk_put(sink->writer, STEP_LIVE_STREAM_GLOBAL,
                                    &(struct step_java_eden_walk){.time = time,
                                                                  .collection = fact->collection,
@@ -288,7 +306,8 @@ static enum step_status events_sink_put_fact(void *user, const struct trace_fact
     uint64_t time = fact->time_ns / sink->resolution_ns;
     if (fact->kind == TRACE_GIVEN_UP) /* copies are made of exact traces only */
         return STEP_STATUS_OK;
-    if (fact->kind == TRACE_EDEN_CLASS || fact->kind == TRACE_EDEN_WALK)
+    if (fact->kind == TRACE_EDEN_CLASS || fact->kind == TRACE_EDEN_AGE ||
+        fact->kind == TRACE_EDEN_WALK)
         return put_eden(sink, fact, time);
     if (fact->kind == TRACE_NOT_PROBED)
         return step_java_not_probed_put(

@@ -280,7 +280,7 @@ static enum step_status inventory(struct event_source *base, struct trace_invent
     return verify(source);
 }
 
-#define SOME_MOST 5
+#define SOME_MOST 6
 
 typedef enum step_status record_visit(struct stepfile_source *source, void *call,
                                       const struct step_record_view *view);
@@ -328,9 +328,9 @@ static enum step_status visit_fact(struct stepfile_source *source, void *call,
 static enum step_status facts(struct event_source *base, trace_fact_visit visit, void *user,
                               struct step_error *error)
 {
-    static const int kinds[SOME_MOST] = {STEP_JAVA_NOT_PROBED, STEP_JAVA_METHOD_COUNT,
+    static const int kinds[SOME_MOST] = {STEP_JAVA_NOT_PROBED,      STEP_JAVA_METHOD_COUNT,
                                          STEP_JAVA_OBJECT_GIVEN_UP, STEP_JAVA_EDEN_CLASS,
-                                         STEP_JAVA_EDEN_WALK};
+                                         STEP_JAVA_EDEN_AGE,        STEP_JAVA_EDEN_WALK};
     struct fact_call call = {visit, user};
     return each_of((struct stepfile_source *) base, kinds, SOME_MOST, visit_fact, &call, error);
 }

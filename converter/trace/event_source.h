@@ -45,6 +45,7 @@ struct trace_fact {
         TRACE_METHOD_COUNT,
         TRACE_GIVEN_UP,
         TRACE_EDEN_CLASS,
+        TRACE_EDEN_AGE,
         TRACE_EDEN_WALK
     } kind;
     uint64_t time_ns;
@@ -53,11 +54,14 @@ struct trace_fact {
     uint32_t method_id; /* METHOD_COUNT */
     uint64_t calls, exceptions, inclusive_ns, exclusive_ns;
     uint64_t object, threshold; /* GIVEN_UP: sample_weights.h */
-    /* EDEN_CLASS, EDEN_WALK */
+    /* EDEN_CLASS, EDEN_AGE, EDEN_WALK */
     uint64_t collection;
-    uint32_t class_id; /* EDEN_CLASS; of a class that is not known, `is_of_class` is not set */
+    uint32_t class_id; /* not EDEN_WALK; of a class that is not known, `is_of_class` is not set */
     bool is_of_class;
     uint64_t objects, bytes;
+    bool has_survivors; /* EDEN_CLASS: how many survived is known */
+    uint64_t survived, survived_bytes;
+    uint64_t age;                            /* EDEN_AGE */
     uint64_t how, counted, fillers, took_ns; /* EDEN_WALK, whose `bytes` are known by class */
 };
 

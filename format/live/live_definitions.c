@@ -104,6 +104,23 @@ static enum step_status take_eden_class(const struct raw *raw)
     return step_writer_put(raw->decoder->streams.writer, raw->stream, STEP_JAVA_EDEN_CLASS, slots);
 }
 
+static enum step_status take_eden_survived(const struct raw *raw)
+{
+    const uint64_t *words = &raw->words[3];
+    const uint64_t slots[] = {raw->ticks, raw->state->thread, words[0], words[1],
+                              words[2],   words[3],           words[4], words[5]};
+    return step_writer_put(raw->decoder->streams.writer, raw->stream, STEP_JAVA_EDEN_SURVIVED,
+                           slots);
+}
+
+static enum step_status take_eden_age(const struct raw *raw)
+{
+    const uint64_t *words = &raw->words[3];
+    const uint64_t slots[] = {raw->ticks, raw->state->thread, words[0], words[1],
+                              words[2],   words[3],           words[4]};
+    return step_writer_put(raw->decoder->streams.writer, raw->stream, STEP_JAVA_EDEN_AGE, slots);
+}
+
 static enum step_status take_eden_walk(const struct raw *raw)
 {
     const uint64_t *words = &raw->words[3];
@@ -124,6 +141,8 @@ static const struct {
     [STEP_LIVE_GIVEN_UP] = {STEP_LIVE_GIVEN_UP_BYTES, live_take_given_up},
     [STEP_LIVE_EDEN_CLASS] = {STEP_LIVE_EDEN_CLASS_BYTES, take_eden_class},
     [STEP_LIVE_EDEN_WALK] = {STEP_LIVE_EDEN_WALK_BYTES, take_eden_walk},
+    [STEP_LIVE_EDEN_SURVIVED] = {STEP_LIVE_EDEN_SURVIVED_BYTES, take_eden_survived},
+    [STEP_LIVE_EDEN_AGE] = {STEP_LIVE_EDEN_AGE_BYTES, take_eden_age},
 };
 
 /* live_record_words() has checked that it is complete.  Each fact has its least length here, as its

@@ -35,6 +35,8 @@ static const struct {
     {"sampled", STEP_JAVA_OBJECT_SAMPLED},
     {"given-up", STEP_JAVA_OBJECT_GIVEN_UP},
     {"eden-class", STEP_JAVA_EDEN_CLASS},
+    {"eden-survived", STEP_JAVA_EDEN_SURVIVED},
+    {"eden-age", STEP_JAVA_EDEN_AGE},
     {"eden-walk", STEP_JAVA_EDEN_WALK},
     {"earlier", STEP_JAVA_OBJECT_FREE_EARLIER},
     {"death", STEP_JAVA_OBJECT_DEATH},

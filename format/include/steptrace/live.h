@@ -263,7 +263,11 @@ enum step_live_fact {
     /* words: collection, class or 0, objects, bytes */
     STEP_LIVE_EDEN_CLASS = 6,
     /* words: collection; enum step_live_eden; bytes counted, known, of fillers; ns */
-    STEP_LIVE_EDEN_WALK = 7
+    STEP_LIVE_EDEN_WALK = 7,
+    /* words: as EDEN_CLASS; objects and bytes that survived */
+    STEP_LIVE_EDEN_SURVIVED = 8,
+    /* words: collection, class, age, objects, bytes */
+    STEP_LIVE_EDEN_AGE = 9
 };
 /* Whether engine=walk has seen the objects of a collection. */
 enum step_live_eden {
@@ -274,6 +278,8 @@ enum step_live_eden {
 };
 #define STEP_LIVE_EDEN_CLASS_BYTES 32u
 #define STEP_LIVE_EDEN_WALK_BYTES 48u
+#define STEP_LIVE_EDEN_SURVIVED_BYTES 48u
+#define STEP_LIVE_EDEN_AGE_BYTES 40u
 enum step_live_phase { STEP_LIVE_PHASE_ENDS = 1, STEP_LIVE_PHASE_OF_PROGRAM = 2 };
 #define STEP_LIVE_PHASE_BYTES 16u
 #define STEP_LIVE_METHOD_COUNT_BYTES 40u

@@ -139,6 +139,8 @@ static void put_global(struct seed *seed)
     FACT(seed, 8, STEP_LIVE_METHOD_COUNT, 1, 10, 1, 500, 400);
     FACT(seed, 9, STEP_LIVE_EDEN_CLASS, 1, 1, 20, 320);
     FACT(seed, 9, STEP_LIVE_EDEN_CLASS, 1, 0, 0, 80);
+    FACT(seed, 9, STEP_LIVE_EDEN_SURVIVED, 1, 2, 20, 320, 3, 48);
+    FACT(seed, 9, STEP_LIVE_EDEN_AGE, 1, 2, 15, 4, 64);
     FACT(seed, 9, STEP_LIVE_EDEN_WALK, 1, STEP_LIVE_EDEN_WALKED, 400, 320, 16, 1000);
     PUT(seed, STEP_LIVE_THREAD_END, 100, 1);
     PUT(seed, STEP_LIVE_VM_DEATH, 101);
@@ -209,7 +211,7 @@ static size_t make_java(struct seed *seed)
     for (unsigned kind = 1; kind <= STEP_LIVE_SNAPSHOT_END; kind++)
         if (!seed->has_reference[kind])
             fail("no seed has reference", kind);
-    for (unsigned fact = 1; fact <= STEP_LIVE_EDEN_WALK; fact++)
+    for (unsigned fact = 1; fact <= STEP_LIVE_EDEN_AGE; fact++)
         if (!seed->has_fact[fact])
             fail("no seed has fact", fact);
     return put_header(seed, STEP_LIVE_DEFINITION_JAVA);

@@ -11,21 +11,22 @@
 
 /* enumerator, name in options and traces */
 #define INTERNALS(X)                                                                               \
-    X(FRAMES, "frames")     /* machine frames, read with the JVM's tables */                       \
-    X(ARCHIVE, "archive")   /* classes in the CDS archive */                                       \
-    X(TAN, "tan")           /* probes in place of Math.tan()'s routine */                          \
-    X(SIGHT, "sight")       /* objects passed to leaf calls by Unsafe's copying */                 \
-    X(HASH, "hash")         /* the state that identity hashes are drawn from */                    \
-    X(NATIVES, "natives")   /* stubs before native methods */                                      \
-    X(DEFINE, "define")     /* ClassLoader.defineClass0() */                                       \
-    X(REFLECT, "reflect")   /* native methods of Class */                                          \
-    X(SLOTS, "slots")       /* what the JVM stores where a reference points to */                  \
-    X(HEADERS, "headers")   /* class and length from an object's header */                         \
-    X(RECYCLE, "recycle")   /* reuse of the references of dead objects */                          \
-    X(FIELDS, "fields")     /* field offsets in field identifiers */                               \
-    X(COUNTERS, "counters") /* bytes that threads have allocated, by the management functions */   \
-    X(BOXES, "boxes")       /* the flag by which C2 removes boxes */                               \
-    X(EDEN, "eden")         /* the objects in eden, and the threads' buffers there */
+    X(FRAMES, "frames")       /* machine frames, read with the JVM's tables */                     \
+    X(ARCHIVE, "archive")     /* classes in the CDS archive */                                     \
+    X(TAN, "tan")             /* probes in place of Math.tan()'s routine */                        \
+    X(SIGHT, "sight")         /* objects passed to leaf calls by Unsafe's copying */               \
+    X(HASH, "hash")           /* the state that identity hashes are drawn from */                  \
+    X(NATIVES, "natives")     /* stubs before native methods */                                    \
+    X(DEFINE, "define")       /* ClassLoader.defineClass0() */                                     \
+    X(REFLECT, "reflect")     /* native methods of Class */                                        \
+    X(SLOTS, "slots")         /* what the JVM stores where a reference points to */                \
+    X(HEADERS, "headers")     /* class and length from an object's header */                       \
+    X(RECYCLE, "recycle")     /* reuse of the references of dead objects */                        \
+    X(FIELDS, "fields")       /* field offsets in field identifiers */                             \
+    X(COUNTERS, "counters")   /* bytes that threads have allocated, by the management functions */ \
+    X(BOXES, "boxes")         /* the flag by which C2 removes boxes */                             \
+    X(EDEN, "eden")           /* the objects in eden, and the threads' buffers there */            \
+    X(SURVIVORS, "survivors") /* the objects that a young collection has moved, and their ages */
 
 enum internal {
 #define INTERNAL_ENUMERATOR(name, text) INTERNAL_##name,

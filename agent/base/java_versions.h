@@ -19,6 +19,9 @@
 /* ZGC is always generational. */
 #define JAVA_ZGC_IS_GENERATIONAL 24
 
+/* Where the JVM has the flag LockingMode, it says how an object's header shows that it is locked.
+ * Before, by the lock's address; where the flag is gone again, by two bits. */
+#define JAVA_LOCKS_BY_FLAG 21
 /* Virtual threads and their events. */
 #define JAVA_VIRTUAL_THREADS 21
 /* What fills gaps in the heap has classes of its own; before, it is int[] or java.lang.Object. */

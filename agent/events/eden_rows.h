@@ -20,6 +20,7 @@ struct eden_row {
     enum eden_row_kind { ROW_FIXED, ROW_ARRAY, ROW_MIRROR, ROW_CHUNK } kind;
     enum eden_row_fills { ROW_OF_PROGRAM, ROW_FILLER, ROW_PERHAPS_FILLER } fills;
     uint8_t element_shift, elements_at;
+    uint32_t survived;    /* of eden_survived.h; 0: nothing has */
     uint64_t fixed_bytes; /* without what is variable */
     uint64_t objects, bytes;
 };

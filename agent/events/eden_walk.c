@@ -15,13 +15,17 @@
 #include "agent/base/internals.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
+#include "agent/events/eden_records.h"
 #include "agent/events/eden_rows.h"
+#include "agent/events/eden_survived.h"
 #include "agent/events/events.h"
 #include "agent/events/last_arrays.h"
 #include "agent/hotspot/eden_layout.h"
 #include "agent/hotspot/eden_spaces.h"
+#include "agent/hotspot/eden_survivors.h"
 #include "agent/hotspot/eden_threads.h"
 #include "agent/hotspot/headers.h"
+#include "agent/hotspot/object_ages.h"
 #include "agent/hotspot/slots.h"
 #include "agent/hotspot/thread_counters.h"
 #include "agent/records/global_stream.h"
@@ -45,12 +49,15 @@ static struct {
     struct session *session; /* and for what; NULL: for the proof */
     const char *fault;       /* why eden is not walked any more in this process */
     bool is_proven;          /* the last proof was good */
+    bool counts_survivors;
+    const char *survivors_fault; /* why they are not counted any more */
 } state = {.on = WALK_IS_OFF};
 
 /* What one walk has found. */
 struct eden_sums {
     uint64_t bytes; /* of all, with fillers */
     uint64_t filler_bytes;
+    bool has_older; /* eden has what is older than the last walk */
     /* G1, fillers without a class: arrays at the end of a region */
     struct last_arrays last;
     struct eden_threads threads;
@@ -121,28 +128,33 @@ static bool walk_piece(struct eden_sums *sums, const struct eden_piece *piece)
     return at <= piece->span.to && walk_objects(sums, at, piece->span.to, piece->region_end);
 }
 
+static bool walk_if_one(struct eden_sums *sums, const struct eden_piece *piece)
+{
+    const struct eden_row *row = eden_row_of(header_class_word(piece->span.from));
+    if (row == NULL)
+        return false;
+    if (eden_object_bytes(row, piece->span.from) == piece->span.to - piece->span.from)
+        return walk_one(sums, piece->span.from);
+    sums->has_older = true;
+    return true;
+}
+
 static bool walk_all(struct eden_sums *sums)
 {
     const struct eden_piece *pieces;
     size_t count;
     if (!eden_rows_clear() || !eden_spaces_list(&pieces, &count))
         return false;
+    sums->has_older = eden_spaces_have_older();
     for (size_t i = 0; i < count; i++) {
         const struct eden_piece *piece = &pieces[i];
-        if (piece->kind == EDEN_OBJECTS ? !walk_piece(sums, piece)
-            : piece->kind == EDEN_ONE   ? !walk_one(sums, piece->span.from)
-                                        : false)
-            return false;
-        if (piece->kind != EDEN_IF_ONE)
-            continue;
-        const struct eden_row *row = eden_row_of(header_class_word(piece->span.from));
-        if (row == NULL)
-            return false;
-        if (eden_object_bytes(row, piece->span.from) == piece->span.to - piece->span.from &&
-            !walk_one(sums, piece->span.from))
+        if (!(piece->kind == EDEN_IF_ONE ? walk_if_one(sums, piece)
+              : piece->kind == EDEN_ONE  ? walk_one(sums, piece->span.from)
+                                         : walk_piece(sums, piece)))
             return false;
     }
-    return true;
+    eden_survived_begin();
+    return !state.counts_survivors || eden_survived_take_outside(pieces, count);
 }
 
 /* ---- fillers ---- */
@@ -203,44 +215,58 @@ static void find_unnamed(struct eden_sums *sums, uint64_t counted)
 
 /* ---- records ---- */
 
-static void put_class(uint64_t class, uint64_t objects, uint64_t bytes)
+/* Records the threads' bytes since the last record, with what is known of them. `waits`: at the end
+ * of the pause. */
+static void put_walk(enum step_live_eden how, const struct eden_sums *sums, uint64_t from_ns,
+                     bool waits)
 {
-    fact_eden_class(state.session, &(struct eden_class_totals){.collection = state.number,
-                                                               .class = class,
-                                                               .objects = objects,
-                                                               .bytes = bytes});
-}
-
-/* A row whose class has no number counts as unknown. */
-static void put_row(void *user, struct eden_row *row)
-{
-    uint64_t *known_bytes = user;
-    uint64_t class = row->objects != 0 ? eden_row_class(state.session, row) : 0;
-    if (class == 0)
-        return;
-    put_class(class, row->objects, row->bytes);
-    *known_bytes += row->bytes;
-}
-
-/* Records the threads' bytes since the last record, with what is known of them. */
-static void put_walk(enum step_live_eden how, const struct eden_sums *sums, uint64_t from_ns)
-{
-    uint64_t counted = sums->threads.bytes - state.counted_bytes, known_bytes = 0;
+    struct eden_walk_totals walk = {.collection = ++state.number,
+                                    .how = how,
+                                    .counted_bytes = sums->threads.bytes - state.counted_bytes,
+                                    .filler_bytes = sums->filler_bytes};
     state.counted_bytes = sums->threads.bytes;
-    state.number++;
-    live_stand_still(state.session->global, true);
-    if (how == STEP_LIVE_EDEN_WALKED)
-        eden_rows_each(put_row, &known_bytes);
-    if (counted > known_bytes)
-        put_class(0, 0, counted - known_bytes);
-    fact_eden_walk(state.session,
-                   &(struct eden_walk_totals){.collection = state.number,
-                                              .how = how,
-                                              .counted_bytes = counted,
-                                              .known_bytes = known_bytes,
-                                              .filler_bytes = sums->filler_bytes,
-                                              .took_ns = clock_monotonic_ns() - from_ns});
-    live_stand_still(state.session->global, false);
+    if (waits)
+        eden_records_keep(state.session, &walk, sums->has_older, from_ns);
+    else
+        eden_records_put(state.session, &walk, from_ns);
+}
+
+/* Walks less often where it took too large a part of the time. */
+static void pace(uint64_t took_ns)
+{
+    uint64_t now_ns = clock_monotonic_ns();
+    uint64_t allowed_ns = (now_ns - state.ended_ns) / 100 * state.session->options.share;
+    state.ended_ns = now_ns;
+    state.skip = allowed_ns != 0 ? took_ns / allowed_ns : SKIPPED_MOST;
+    if (state.skip > SKIPPED_MOST)
+        state.skip = SKIPPED_MOST;
+}
+
+/* ---- survivors ---- */
+
+static void survivors_fail(const char *reason)
+{
+    state.survivors_fault = reason;
+    state.counts_survivors = false;
+    internal_settled(INTERNAL_SURVIVORS, reason);
+    log_message("engine=walk: %s", reason);
+}
+
+/* Counts what the collection has left, if it was a young one, and records what waits. */
+static void count_survivors(void)
+{
+    uint64_t from_ns = clock_monotonic_ns(), took_ns;
+    struct eden_survivors survivors;
+    bool are_dated = eden_survivors_are_dated();
+    bool is_young = eden_survivors_pause_ends(&survivors);
+    if (!eden_records_wait() || atomic_load(&tracer.session) != state.session)
+        return;
+    bool is_good = !is_young || (eden_survived_count(&survivors) &&
+                                 (!are_dated || eden_records_allow_survivors()));
+    took_ns = eden_records_put_kept(state.session, is_young && is_good, are_dated, from_ns);
+    pace(took_ns);
+    if (!is_good)
+        survivors_fail("survivors are not what they should be: they are not counted any more");
 }
 
 static void fail(const char *reason)
@@ -253,17 +279,17 @@ static void fail(const char *reason)
     if (state.session->options.engine == ENGINE_WALK)
         session_give_up(state.session, reason);
     else
-        log_message("%s; samples go on without totals", reason);
+        log_message("totals=walk: %s; samples go on without totals", reason);
 }
 
-static const char *const no_memory = "engine=walk: out of memory";
+static const char *const no_memory = "out of memory";
 
 /* Walks, and compares. Returns false if what was found must not be used. */
 static bool walk_is_good(struct eden_sums *sums)
 {
     uint64_t counted = sums->threads.bytes - state.counted_bytes;
     if (!walk_all(sums)) {
-        fail("engine=walk: eden has what is no object: it is not walked any more");
+        fail("eden has what is no object: it is not walked any more");
         return false;
     }
     if (eden_layout.fillers_are_named)
@@ -271,21 +297,10 @@ static bool walk_is_good(struct eden_sums *sums)
     else
         find_unnamed(sums, counted);
     if (sums->bytes - sums->filler_bytes > counted) {
-        fail("engine=walk: eden has more than the JVM has counted: it is not walked any more");
+        fail("eden has more than the JVM has counted: it is not walked any more");
         return false;
     }
     return true;
-}
-
-/* Walks less often where it took too large a part of the time. */
-static void pace(uint64_t from_ns)
-{
-    uint64_t now_ns = clock_monotonic_ns(), took_ns = now_ns - from_ns;
-    uint64_t allowed_ns = (now_ns - state.ended_ns) / 100 * state.session->options.share;
-    state.ended_ns = now_ns;
-    state.skip = allowed_ns != 0 ? took_ns / allowed_ns : SKIPPED_MOST;
-    if (state.skip > SKIPPED_MOST)
-        state.skip = SKIPPED_MOST;
 }
 
 /* The program stands still. `is_last`: no collection follows. */
@@ -310,9 +325,10 @@ static void look(bool is_last)
     if (!eden_spaces_looked(&sums.threads))
         fail(no_memory);
     state.collections = eden_collections();
-    put_walk(how, &sums, from_ns);
-    if (!is_last)
-        pace(from_ns);
+    bool waits = state.counts_survivors && !is_last && how == STEP_LIVE_EDEN_WALKED;
+    put_walk(how, &sums, from_ns, waits);
+    if (!is_last && !waits)
+        pace(clock_monotonic_ns() - from_ns);
 }
 
 /* A collection that was left out has emptied eden: what was there has no classes. */
@@ -321,7 +337,7 @@ static void put_left_out(void)
     struct eden_sums sums = {0};
     uint64_t from_ns = clock_monotonic_ns();
     if (eden_threads_read(&sums.threads, true))
-        put_walk(STEP_LIVE_EDEN_LEFT_OUT, &sums, from_ns);
+        put_walk(STEP_LIVE_EDEN_LEFT_OUT, &sums, from_ns, false);
     else
         fail(no_memory);
 }
@@ -334,7 +350,7 @@ void eden_walk_collection_begins(void)
         return;
     state.in_pause = true;
     event_frees_enter();
-    if (!eden_spaces_pause_begins())
+    if (!eden_spaces_pause_begins() || (state.counts_survivors && !eden_survivors_pause_begins()))
         fail(no_memory);
     else if (atomic_load(&tracer.session) == state.session)
         look(false);
@@ -350,6 +366,8 @@ void eden_walk_collection_ended(void)
     uint32_t collections = eden_collections();
     bool counted = collections != state.collections;
     event_frees_enter();
+    if (state.counts_survivors)
+        count_survivors();
     if (atomic_load(&state.on) == WALK_IS_ON &&
         eden_spaces_pause_ends(counted, state.is_left_out)) {
         state.moved = true;
@@ -390,7 +408,7 @@ static void take_all_as_known(void *unused)
     state.ended_ns = clock_monotonic_ns();
     state.skip = 0;
     if (!good)
-        fail("engine=walk: the JVM's threads are not where they should be");
+        fail("the JVM's threads are not where they should be");
     else if (state.session != NULL)
         atomic_store(&state.on, WALK_IS_ON);
 }
@@ -401,7 +419,9 @@ static void begin_anew(struct session *session)
     state.number = 0;
     eden_threads_begin();
     eden_spaces_begin();
+    eden_survivors_begin();
     eden_rows_begin();
+    eden_records_begin();
 }
 
 bool eden_walk_is_proven(void)
@@ -498,9 +518,24 @@ static const char *prove_walk(JNIEnv *jni)
     return state.fault != NULL ? state.fault : "arrays of known size were not found in eden";
 }
 
+void eden_walk_prove_survivors(JNIEnv *jni)
+{
+    if (!internal_is_allowed(INTERNAL_SURVIVORS))
+        return;
+    const char *reason = state.survivors_fault;
+    if (reason == NULL)
+        reason = eden_survivors_find();
+    if (reason == NULL)
+        reason = object_ages_prove(jni);
+    state.counts_survivors = reason == NULL;
+    internal_settled(INTERNAL_SURVIVORS, reason);
+    if (reason != NULL)
+        log_message("engine=walk: survivors are not counted: %s", reason);
+}
+
 const char *eden_walk_prove(JNIEnv *jni)
 {
-    state.is_proven = false;
+    state.is_proven = state.counts_survivors = false;
     if (state.fault != NULL)
         return state.fault;
     if (!internal_is_allowed(INTERNAL_EDEN))

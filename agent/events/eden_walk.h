@@ -8,6 +8,8 @@
 /* Returns why eden cannot be walked in this JVM, or NULL: walks it while known objects are
  * allocated. What exists then is no part of the trace. Call on a Java thread, without a session. */
 const char *eden_walk_prove(JNIEnv *jni);
+/* Call after that: from now on survivors are counted, too, if that is allowed and proven. */
+void eden_walk_prove_survivors(JNIEnv *jni);
 /* Returns whether the last proof was good, and nothing wrong was found since. */
 bool eden_walk_is_proven(void);
 /* Call when the session's events begin: what exists now is no part of the trace. Returns false if

@@ -15,7 +15,10 @@ static void walk_want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
 static const char *walk_prove(JNIEnv *jni, struct session *session)
 {
     (void) session;
-    return eden_walk_prove(jni);
+    const char *reason = eden_walk_prove(jni);
+    if (reason == NULL)
+        eden_walk_prove_survivors(jni);
+    return reason;
 }
 
 /* An event on its way, of the engine before this one. */

@@ -3,6 +3,8 @@
  * not to walk it. */
 #include "agent/hotspot/eden_layout.h"
 
+#include <string.h>
+
 #include "agent/base/exceptions.h"
 #include "agent/base/java_versions.h"
 #include "agent/base/jvm_classes.h"
@@ -69,6 +71,12 @@ static bool find_parallel(struct eden_layout *out)
     return out->young != 0 && out->old != 0;
 }
 
+/* A constant by its name, or without the "G1" that it begins with, as older JVMs call it. */
+static bool constant_of(const char *name, int64_t *out)
+{
+    return vm_int_constant(name, out) || vm_int_constant(name + strlen("G1"), out);
+}
+
 static bool find_g1(struct eden_layout *out)
 {
     size_t manager, table, base, length, type, tag;
@@ -85,10 +93,11 @@ static bool find_g1(struct eden_layout *out)
     out->table_base = manager + table + base;
     out->table_length = manager + table + length;
     out->region_tag = type + tag;
-    return (vm_int_constant("G1HeapRegionType::EdenTag", &out->eden_tag) ||
-            vm_int_constant("HeapRegionType::EdenTag", &out->eden_tag)) &&
-           (vm_int_constant("G1HeapRegionType::StartsHumongousTag", &out->humongous_tag) ||
-            vm_int_constant("HeapRegionType::StartsHumongousTag", &out->humongous_tag));
+    return constant_of("G1HeapRegionType::EdenTag", &out->eden_tag) &&
+           constant_of("G1HeapRegionType::StartsHumongousTag", &out->humongous_tag) &&
+           constant_of("G1HeapRegionType::SurvTag", &out->survivor_tag) &&
+           constant_of("G1HeapRegionType::FreeTag", &out->free_tag) &&
+           constant_of("G1HeapRegionType::OldMask", &out->old_mask);
 }
 
 /* The JVM keeps room behind a buffer for the header of the filler that closes it. Newer ones export

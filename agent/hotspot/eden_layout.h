@@ -22,7 +22,7 @@ struct eden_layout {
     /* G1: the table of regions, in the heap */
     size_t table_base, table_length;
     size_t region_bottom, region_top, region_end, region_tag;
-    int64_t eden_tag, humongous_tag;
+    int64_t eden_tag, humongous_tag, survivor_tag, free_tag, old_mask;
     /* threads */
     const uintptr_t *thread_list;
     size_t list_length, list_threads;
@@ -56,6 +56,36 @@ static inline uintptr_t eden_heap(void)
 static inline uint32_t eden_collections(void)
 {
     return vm_half(eden_heap(), eden_layout.collections);
+}
+
+/* ---- Serial and Parallel ---- */
+
+enum eden_space { SPACE_EDEN, SPACE_FROM, SPACE_OLD, EDEN_SPACES };
+
+static inline uintptr_t eden_space_at(enum eden_space space)
+{
+    return space == SPACE_EDEN   ? vm_word(eden_layout.young, eden_layout.young_eden)
+           : space == SPACE_FROM ? vm_word(eden_layout.young, eden_layout.young_from)
+                                 : vm_word(eden_layout.old, eden_layout.old_space);
+}
+
+/* ---- G1 ---- */
+
+static inline size_t eden_region_count(void)
+{
+    return vm_word(eden_heap(), eden_layout.table_length);
+}
+
+/* Returns 0 if there never was such a region. */
+static inline uintptr_t eden_region_at(size_t i)
+{
+    return vm_word(vm_word(eden_heap(), eden_layout.table_base), i * sizeof(uintptr_t));
+}
+
+static inline int64_t eden_region_tag(size_t i)
+{
+    uintptr_t region = eden_region_at(i);
+    return region != 0 ? (int64_t) vm_half(region, eden_layout.region_tag) : -1;
 }
 
 #endif

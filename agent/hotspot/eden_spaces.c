@@ -15,20 +15,19 @@
 #include "agent/hotspot/vm_structs.h"
 #include "format/core/grow.h"
 
-#define WORD sizeof(uint64_t)
 #define KNOWN_HUMONGOUS ((uintptr_t) 1)
-#define SPACES 3u /* of Serial and Parallel: eden, from, old */
 
 static struct {
     struct eden_piece *pieces;
     size_t piece_count, piece_room;
     struct eden_span *rests; /* of buffers that were open at the last look */
     size_t rest_count, rest_room;
-    uintptr_t known[SPACES]; /* up to where; 0: from the beginning */
-    uintptr_t doubtful_to;   /* what eden had when a collection ended */
-    uintptr_t *regions;      /* G1: up to where each is known, or KNOWN_HUMONGOUS */
-    uintptr_t *tops;         /* of eden's regions when the pause began; 0: it is none */
+    uintptr_t known[EDEN_SPACES]; /* up to where; 0: from the beginning */
+    uintptr_t doubtful_to;        /* what eden had when a collection ended */
+    uintptr_t *regions;           /* G1: up to where each is known, or KNOWN_HUMONGOUS */
+    uintptr_t *tops;              /* of eden's regions when the pause began; 0: it is none */
     size_t region_count;
+    bool has_older; /* what was listed is not all that is in eden */
 } state;
 
 void eden_spaces_begin(void)
@@ -40,66 +39,62 @@ void eden_spaces_begin(void)
         memset(state.regions, 0, state.region_count * sizeof *state.regions);
 }
 
-static bool add(uintptr_t from, uintptr_t to, enum eden_piece_kind kind, uintptr_t region_end)
+static bool add(uintptr_t from, uintptr_t to, enum eden_piece_kind kind)
 {
     if (from >= to)
         return true;
     if (!STEP_MAKE_ROOM(state.pieces, state.piece_room, state.piece_count + 1))
         return false;
-    state.pieces[state.piece_count++] =
-        (struct eden_piece){.span = {from, to}, .kind = kind, .region_end = region_end};
+    state.pieces[state.piece_count++] = (struct eden_piece){.span = {from, to}, .kind = kind};
+    return true;
+}
+
+/* The same of a region of G1. */
+static bool add_of_region(size_t i, uintptr_t from, uintptr_t to, enum eden_piece_kind kind)
+{
+    size_t count = state.piece_count;
+    if (!add(from, to, kind))
+        return false;
+    if (state.piece_count != count) {
+        state.pieces[count].region = i;
+        state.pieces[count].region_end = vm_word(eden_region_at(i), eden_layout.region_end);
+    }
     return true;
 }
 
 /* ---- Serial and Parallel ---- */
 
-static uintptr_t space(size_t i)
-{
-    const struct eden_layout *layout = &eden_layout;
-    return i == 0   ? vm_word(layout->young, layout->young_eden)
-           : i == 1 ? vm_word(layout->young, layout->young_from)
-                    : vm_word(layout->old, layout->old_space);
-}
-
 static bool list_spaces(void)
 {
     bool added = true;
-    for (size_t i = 0; i < SPACES && added; i++) {
-        uintptr_t bottom = vm_word(space(i), eden_layout.space_bottom);
-        uintptr_t top = vm_word(space(i), eden_layout.space_top);
+    for (size_t i = 0; i < EDEN_SPACES && added; i++) {
+        uintptr_t bottom = vm_word(eden_space_at(i), eden_layout.space_bottom);
+        uintptr_t top = vm_word(eden_space_at(i), eden_layout.space_top);
         uintptr_t from =
             state.known[i] >= bottom && state.known[i] <= top ? state.known[i] : bottom;
-        if (i == 0 && state.doubtful_to > bottom && state.doubtful_to <= top) {
-            added = add(bottom, state.doubtful_to, EDEN_IF_ONE, 0);
+        if (i == SPACE_EDEN && state.doubtful_to > bottom && state.doubtful_to <= top) {
+            added = add(bottom, state.doubtful_to, EDEN_IF_ONE);
             from = state.doubtful_to;
+        } else if (i == SPACE_EDEN) {
+            state.has_older |= from != bottom;
         }
-        added = added && add(from, top, EDEN_OBJECTS, 0);
+        added = added && add(from, top, i == SPACE_OLD ? EDEN_OLD : EDEN_OBJECTS);
     }
     return added;
 }
 
 static void know_spaces(void)
 {
-    for (size_t i = 0; i < SPACES; i++)
-        state.known[i] = vm_word(space(i), eden_layout.space_top);
+    for (size_t i = 0; i < EDEN_SPACES; i++)
+        state.known[i] = vm_word(eden_space_at(i), eden_layout.space_top);
     state.doubtful_to = 0;
 }
 
 /* ---- G1 ---- */
 
-static uintptr_t region(size_t i)
-{
-    return vm_word(vm_word(eden_heap(), eden_layout.table_base), i * WORD);
-}
-
-static int64_t tag_of(uintptr_t at)
-{
-    return at != 0 ? (int64_t) vm_half(at, eden_layout.region_tag) : -1;
-}
-
 static bool prepare_regions(void)
 {
-    size_t count = vm_word(eden_heap(), eden_layout.table_length);
+    size_t count = eden_region_count();
     if (state.region_count == count)
         return true;
     free(state.regions);
@@ -112,16 +107,17 @@ static bool prepare_regions(void)
 
 static bool list_region(size_t i)
 {
-    uintptr_t at = region(i), known = state.regions[i];
-    int64_t tag = tag_of(at);
+    uintptr_t at = eden_region_at(i), known = state.regions[i];
+    int64_t tag = eden_region_tag(i);
     if (tag != eden_layout.eden_tag && tag != eden_layout.humongous_tag)
         return true;
     uintptr_t bottom = vm_word(at, eden_layout.region_bottom);
     uintptr_t top = vm_word(at, eden_layout.region_top);
-    if (tag == eden_layout.eden_tag)
-        return add(known >= bottom && known <= top ? known : bottom, top, EDEN_OBJECTS,
-                   vm_word(at, eden_layout.region_end));
-    return known == KNOWN_HUMONGOUS || add(bottom, top, EDEN_ONE, 0);
+    if (tag != eden_layout.eden_tag)
+        return known == KNOWN_HUMONGOUS || add_of_region(i, bottom, top, EDEN_ONE);
+    uintptr_t from = known >= bottom && known <= top ? known : bottom;
+    state.has_older |= from != bottom;
+    return add_of_region(i, from, top, EDEN_OBJECTS);
 }
 
 static bool list_regions(void)
@@ -135,8 +131,8 @@ static bool list_regions(void)
 static void know_regions(void)
 {
     for (size_t i = 0; i < state.region_count; i++) {
-        uintptr_t at = region(i);
-        int64_t tag = tag_of(at);
+        uintptr_t at = eden_region_at(i);
+        int64_t tag = eden_region_tag(i);
         state.regions[i] = tag == eden_layout.eden_tag        ? vm_word(at, eden_layout.region_top)
                            : tag == eden_layout.humongous_tag ? KNOWN_HUMONGOUS
                                                               : 0;
@@ -148,13 +144,19 @@ static void know_regions(void)
 bool eden_spaces_list(const struct eden_piece **pieces, size_t *count)
 {
     state.piece_count = 0;
+    state.has_older = state.rest_count != 0;
     bool added = true;
     for (size_t i = 0; i < state.rest_count && added; i++)
-        added = add(state.rests[i].from, state.rests[i].to, EDEN_OBJECTS, 0);
+        added = add(state.rests[i].from, state.rests[i].to, EDEN_OBJECTS);
     added = added && (eden_layout.heap == EDEN_G1 ? list_regions() : list_spaces());
     *pieces = state.pieces;
     *count = state.piece_count;
     return added;
+}
+
+bool eden_spaces_have_older(void)
+{
+    return state.has_older;
 }
 
 bool eden_spaces_looked(const struct eden_threads *threads)
@@ -176,8 +178,9 @@ bool eden_spaces_looked(const struct eden_threads *threads)
 static bool regions_are_as_before(void)
 {
     for (size_t i = 0; i < state.region_count; i++)
-        if (state.tops[i] != 0 && (tag_of(region(i)) != eden_layout.eden_tag ||
-                                   vm_word(region(i), eden_layout.region_top) != state.tops[i]))
+        if (state.tops[i] != 0 &&
+            (eden_region_tag(i) != eden_layout.eden_tag ||
+             vm_word(eden_region_at(i), eden_layout.region_top) != state.tops[i]))
             return false;
     return true;
 }
@@ -189,12 +192,13 @@ static void forget_humongous(void)
 {
     bool any_gone = false;
     for (size_t i = 0; i < state.region_count; i++)
-        if (state.regions[i] == KNOWN_HUMONGOUS && tag_of(region(i)) != eden_layout.humongous_tag) {
+        if (state.regions[i] == KNOWN_HUMONGOUS &&
+            eden_region_tag(i) != eden_layout.humongous_tag) {
             state.regions[i] = 0;
             any_gone = true;
         }
     for (size_t i = 0; i < state.region_count && any_gone; i++)
-        if (tag_of(region(i)) == eden_layout.humongous_tag)
+        if (eden_region_tag(i) == eden_layout.humongous_tag)
             state.regions[i] = KNOWN_HUMONGOUS;
 }
 
@@ -203,7 +207,7 @@ static bool regions_pause_ends(bool left_out)
     bool emptied = !regions_are_as_before();
     forget_humongous();
     for (size_t i = 0; i < state.region_count && emptied; i++)
-        if (left_out && tag_of(region(i)) == eden_layout.humongous_tag)
+        if (left_out && eden_region_tag(i) == eden_layout.humongous_tag)
             state.regions[i] = KNOWN_HUMONGOUS;
         else if (state.regions[i] != KNOWN_HUMONGOUS)
             state.regions[i] = 0;
@@ -224,9 +228,9 @@ bool eden_spaces_pause_begins(void)
     if (!prepare_regions())
         return false;
     for (size_t i = 0; i < state.region_count; i++) {
-        uintptr_t at = region(i);
+        uintptr_t at = eden_region_at(i);
         state.tops[i] =
-            tag_of(at) == eden_layout.eden_tag ? vm_word(at, eden_layout.region_top) : 0;
+            eden_region_tag(i) == eden_layout.eden_tag ? vm_word(at, eden_layout.region_top) : 0;
     }
     return true;
 }

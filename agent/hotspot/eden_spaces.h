@@ -14,16 +14,21 @@ struct eden_piece {
     struct eden_span span;
     enum eden_piece_kind {
         EDEN_OBJECTS, /* from one end to the other */
-        EDEN_ONE,     /* one object at its beginning, as large as it is */
+        EDEN_OLD,     /* the same, in the old space of Serial and Parallel */
+        EDEN_ONE,     /* one object at its beginning, as large as it is: a humongous one of G1 */
         EDEN_IF_ONE   /* the same, if it ends where the piece ends; else these objects are older */
     } kind;
-    uintptr_t region_end; /* of G1, which may fill the rest of a region; else 0 */
+    /* of G1, which may fill the rest of a region */
+    size_t region;
+    uintptr_t region_end; /* 0: it is in none */
 };
 
 /* Begins anew: all that there is counts as allocated since then, until eden_spaces_looked(). */
 void eden_spaces_begin(void);
 /* Returns false if out of memory. The list is valid until the next call. */
 bool eden_spaces_list(const struct eden_piece **pieces, size_t *count);
+/* Returns whether eden has, besides what was listed, what was known before. */
+bool eden_spaces_have_older(void);
 /* What was listed is known from now on; `threads` has the rests of buffers, where objects will
  * follow. Returns false if out of memory. */
 bool eden_spaces_looked(const struct eden_threads *threads);

@@ -99,6 +99,14 @@ static bool int_constant(const char *name, int64_t *out)
     return read;
 }
 
+static bool long_constant(const char *name, uint64_t *out)
+{
+    const char *entry =
+        vm_structs_find_entry("gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride",
+                              "gHotSpotVMLongConstantEntryNameOffset", name, NULL, NULL);
+    return read_member(entry, "gHotSpotVMLongConstantEntryValueOffset", out, sizeof *out);
+}
+
 /* Reads the fields that have one name in all supported JDKs. */
 static bool read_offsets(struct vm_structs *vm, const char **missing)
 {
@@ -338,4 +346,9 @@ bool vm_static_field(const char *type, const char *field, const uintptr_t **out)
 bool vm_int_constant(const char *name, int64_t *out)
 {
     return open_libjvm() && int_constant(name, out);
+}
+
+bool vm_long_constant(const char *name, uint64_t *out)
+{
+    return open_libjvm() && long_constant(name, out);
 }

@@ -62,11 +62,12 @@ const void *vm_flag(const char *name);
 /* Returns true if this word is among the JVM's arguments, wherever they come from. */
 bool vm_argument_given(const char *argument);
 
-/* Look up the offset of a field, the address of a static one, and a constant, by the JVM's own
+/* Look up the offset of a field, the address of a static one, and constants, by the JVM's own
  * names. Return false if the JVM does not export it. */
 bool vm_field_offset(const char *type, const char *field, size_t *out);
 bool vm_static_field(const char *type, const char *field, const uintptr_t **out);
 bool vm_int_constant(const char *name, int64_t *out);
+bool vm_long_constant(const char *name, uint64_t *out);
 
 /* Read a word, or 32 bits, of the JVM's memory. */
 static inline uintptr_t vm_word(uintptr_t base, size_t offset)

@@ -295,6 +295,29 @@ void fact_eden_class(struct session *session, const struct eden_class_totals *to
     global_stream_put_fact(session, STEP_LIVE_EDEN_CLASS, words, STEP_LIVE_EDEN_CLASS_BYTES);
 }
 
+void fact_eden_survived(struct session *session, const struct eden_class_totals *totals)
+{
+    uint64_t words[HEAD_WORDS + STEP_LIVE_EDEN_SURVIVED_BYTES / sizeof(uint64_t)] = {
+        [HEAD_WORDS] = totals->collection,
+        totals->class,
+        totals->objects,
+        totals->bytes,
+        totals->survived,
+        totals->survived_bytes};
+    global_stream_put_fact(session, STEP_LIVE_EDEN_SURVIVED, words, STEP_LIVE_EDEN_SURVIVED_BYTES);
+}
+
+void fact_eden_age(struct session *session, const struct eden_age_totals *totals)
+{
+    uint64_t words[HEAD_WORDS + STEP_LIVE_EDEN_AGE_BYTES / sizeof(uint64_t)] = {
+        [HEAD_WORDS] = totals->collection,
+        totals->class,
+        totals->age,
+        totals->objects,
+        totals->bytes};
+    global_stream_put_fact(session, STEP_LIVE_EDEN_AGE, words, STEP_LIVE_EDEN_AGE_BYTES);
+}
+
 void fact_eden_walk(struct session *session, const struct eden_walk_totals *totals)
 {
     uint64_t words[HEAD_WORDS + STEP_LIVE_EDEN_WALK_BYTES / sizeof(uint64_t)] = {

@@ -74,6 +74,10 @@ void fact_method_count(struct session *session, uint64_t method,
 /* What engine=walk has found at a collection: of a class, and in all. */
 struct eden_class_totals {
     uint64_t collection, class, objects, bytes;
+    uint64_t survived, survived_bytes; /* of fact_eden_survived() */
+};
+struct eden_age_totals {
+    uint64_t collection, class, age, objects, bytes;
 };
 struct eden_walk_totals {
     uint64_t collection;
@@ -81,6 +85,9 @@ struct eden_walk_totals {
     uint64_t counted_bytes, known_bytes, filler_bytes, took_ns;
 };
 void fact_eden_class(struct session *session, const struct eden_class_totals *totals);
+/* The same, and what survived is known. */
+void fact_eden_survived(struct session *session, const struct eden_class_totals *totals);
+void fact_eden_age(struct session *session, const struct eden_age_totals *totals);
 void fact_eden_walk(struct session *session, const struct eden_walk_totals *totals);
 
 #endif

@@ -100,6 +100,61 @@ def eden_full_buffers(session):
         require(is_unknown if session.version() < 20 else not sums["unknown"], f"{collector}: {sums}")
 
 
+def facts_of(session, word):
+    lines = [line.split() for line in open(session.path("facts.out"), encoding="utf-8")]
+    return [line[1:] for line in lines if line[0] == word]
+
+
+def judge_rounds(session):
+    """How many survived is exactly what the program kept, or null. Returns the classes where it is known."""
+    known, found = [], {}
+    for row in query(session, "select class, objects, bytes, survived, survived_bytes from eden_classes where class like '%facts/Survivors$%'"):
+        found.setdefault(row["class"], []).append(row)
+    for name, objects, survived in facts_of(session, "round"):
+        rows = found.get(name, [])
+        require(len(rows) == 1 and rows[0]["objects"] == int(objects), f"{name}: {rows}, not {objects} objects")
+        row = rows[0]
+        require(row["survived"] in (None, int(survived)), f"{name}: {row}, not {survived}")
+        require((row["survived"] is None) == (row["survived_bytes"] is None), f"{name}: {row}")
+        if row["survived"] is not None:
+            require(row["survived_bytes"] * row["objects"] == row["bytes"] * row["survived"], f"{name}: {row}")
+            known.append(name)
+    for name, objects in facts_of(session, "full"):
+        require([(row["objects"], row["survived"]) for row in found[name]] == [(int(objects), None)], f"{name}: {found[name]}")
+    return known
+
+
+def judge_ages(session):
+    """In the survivor space, each age is what the program kept so long."""
+    found = {}
+    for row in query(session, 'select c.class, age, objects from "java.EdenAge" a join classes c on c.class_id = a.class'):
+        found.setdefault((row["class"], row["age"]), []).append(row["objects"])
+    return [(name, age, found.get((name, int(age)), []), int(objects)) for name, age, objects in facts_of(session, "age")]
+
+
+def survivors_of(session, collector, vm, options="share=100"):
+    with_collector(session, collector, lambda session: traced(session, "Survivors", options, f"-Xmx96m -Xmn16m {vm}"))
+    return judge_rounds(session)
+
+
+def eden_survivors(session):
+    """Objects that survive their first collection, in the survivor space, and how old they become there."""
+    for collector in WALKED:
+        known = survivors_of(session, collector, "-XX:-UseAdaptiveSizePolicy -XX:InitialTenuringThreshold=15")
+        require(len(known) >= 11, f"{collector}: {known}")
+        ages = judge_ages(session)
+        require(len(ages) >= 30, f"{collector}: {ages}")
+        for name, age, found, objects in ages:
+            require(found == [objects] or (not found and objects == 0), f"{collector}: {name} of age {age}: {found}, not {objects}")
+
+
+def eden_promoted(session):
+    """The same of objects that a collection moves into the old space at once."""
+    for collector, vm in (("G1", "-XX:MaxTenuringThreshold=0"), ("Parallel", "-XX:MaxTenuringThreshold=0"), ("Serial", "-XX:SurvivorRatio=150")):
+        known = survivors_of(session, collector, vm)
+        require(len(known) >= 11, f"{collector} {vm}: {known}")
+
+
 def refused(session, reason, options, vm=""):
     """No trace, one line that says why, and a program that runs."""
     log = traced(session, "-version", options, vm)
@@ -127,5 +182,5 @@ def eden_left_out(session):
     require(run.returncode != 0 and b"its totals are partial" in run.stderr, shown(run.stderr))
 
 
-TABLE = {"eden_totals": eden_totals, "eden_headers": eden_headers, "eden_full_buffers": eden_full_buffers, "eden_refused": eden_refused,
+TABLE = {"eden_survivors": eden_survivors, "eden_promoted": eden_promoted, "eden_totals": eden_totals, "eden_headers": eden_headers, "eden_full_buffers": eden_full_buffers, "eden_refused": eden_refused,
          "eden_left_out": eden_left_out}

@@ -190,19 +190,18 @@ static void take_unnamed(void *user, struct eden_row *row)
 }
 
 /* Fillers that are int[]: one for each buffer that was closed, as the threads' statistics say; if
- * the JVM keeps no room for it, a buffer that is full has none, and their number is not known. G1
- * fills the rests of regions besides, with the last objects of these. Together these have what is
- * beyond what the JVM has counted. But last objects of regions may be fillers of buffers as well,
- * or the program's: so their number is known only if no other number of them has these bytes. */
+ * the JVM does not count them all, their number is not known. G1 fills the rests of regions
+ * besides, with the last objects of these. Together these have what is beyond what the JVM has
+ * counted. But last objects of regions may be fillers of buffers as well, or the program's: so
+ * their number is known only if no other number of them has these bytes. */
 static void find_unnamed(struct eden_sums *sums, uint64_t counted)
 {
     const struct eden_threads *threads = &sums->threads;
     struct unnamed_fillers fillers = {.sums = sums,
                                       .objects = threads->fillers,
                                       .bytes = threads->filler_bytes,
-                                      .are_known = threads->fillers_are_known &&
-                                                   header_layout.narrow &&
-                                                   eden_layout.reserve_bytes != 0};
+                                      .are_known =
+                                          threads->fillers_are_known && eden_layout.counts_fillers};
     uint64_t beyond = sums->bytes - threads->filler_bytes - counted; /* wraps if there is less */
     if (eden_layout.heap == EDEN_G1 && sums->last.count != 0 && beyond != 0) {
         uint64_t number = 0;

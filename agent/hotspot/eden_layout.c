@@ -245,5 +245,9 @@ const char *eden_layout_find(JNIEnv *jni)
     if (!find_java_fields(jni, out))
         return "java.lang.Thread has no number";
     out->reserve_bytes = find_reserve();
+    /* Without room for a filler, a full buffer has none. With ZeroTLAB buffers are closed in all
+     * pauses, which no statistics say. */
+    out->counts_fillers =
+        header_layout.narrow && out->reserve_bytes != 0 && !flag_is_set("ZeroTLAB");
     return NULL;
 }

@@ -39,6 +39,7 @@ struct eden_layout {
     size_t chunk_words;                /* in a StackChunk: the words of its stack; 0: not known */
     size_t symbol_length, symbol_body;
     bool fillers_are_named; /* classes of their own; else they are int[], or Object */
+    bool counts_fillers;    /* in the threads' statistics of their buffers */
 };
 
 extern struct eden_layout eden_layout;

@@ -67,7 +67,7 @@ static bool add_of_region(size_t i, uintptr_t from, uintptr_t to, enum eden_piec
 static bool list_spaces(void)
 {
     bool added = true;
-    for (size_t i = 0; i < EDEN_SPACES && added; i++) {
+    for (enum eden_space i = SPACE_EDEN; i < EDEN_SPACES && added; i++) {
         uintptr_t bottom = vm_word(eden_space_at(i), eden_layout.space_bottom);
         uintptr_t top = vm_word(eden_space_at(i), eden_layout.space_top);
         uintptr_t from =
@@ -85,7 +85,7 @@ static bool list_spaces(void)
 
 static void know_spaces(void)
 {
-    for (size_t i = 0; i < EDEN_SPACES; i++)
+    for (enum eden_space i = SPACE_EDEN; i < EDEN_SPACES; i++)
         state.known[i] = vm_word(eden_space_at(i), eden_layout.space_top);
     state.doubtful_to = 0;
 }

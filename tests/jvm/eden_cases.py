@@ -108,6 +108,7 @@ def facts_of(session, word):
 
 def judge_rounds(session):
     """How many survived is exactly what the program kept, or null. Returns the classes where it is known."""
+    judge_stats(session)
     known, found = [], {}
     for row in query(session, "select class, objects, bytes, survived, survived_bytes from eden_classes where class like '%facts/Survivors$%'"):
         found.setdefault(row["class"], []).append(row)
@@ -123,6 +124,22 @@ def judge_rounds(session):
     for name, objects in facts_of(session, "full"):
         require([(row["objects"], row["survived"]) for row in found[name]] == [(int(objects), None)], f"{name}: {found[name]}")
     return known
+
+
+def judge_stats(session):
+    """The sums of `stats` are those of the rows where survivors are known."""
+    sums = {}
+    for row in query(session, "select class, class_id, objects, bytes, survived, survived_bytes from eden_classes where survived is not null"):
+        of_class = sums.setdefault((row["class"], row["class_id"]), [0] * 4)
+        for i, column in enumerate(("survived", "survived_bytes", "objects", "bytes")):
+            of_class[i] += row[column]
+    stats = json.loads(session.step("stats", "--json", "--top=0", "run.step"))
+    members = ("objects", "bytes", "of_objects", "of_bytes")
+    found = [(row["name"], [row["survived"][member] for member in members]) for row in stats["classes"] if "survived" in row]
+    wanted = [(name, row) for (name, _), row in sums.items()]
+    require(sorted(found) == sorted(wanted), f"{sorted(found)[:9]}, not {sorted(wanted)[:9]}")
+    total = [stats["objects"]["survived"][member] for member in members]
+    require(total == [sum(row[i] for row in sums.values()) for i in range(4)], f"{total} in all")
 
 
 def judge_ages(session):

@@ -22,6 +22,9 @@
 /* Where the JVM has the flag LockingMode, it says how an object's header shows that it is locked.
  * Before, by the lock's address; where the flag is gone again, by two bits. */
 #define JAVA_LOCKS_BY_FLAG 21
+/* Monitors are always found by a table, never by an address in an object's header; before, the flag
+ * UseObjectMonitorTable says it, where there is one. */
+#define JAVA_MONITORS_IN_TABLE 28
 /* Virtual threads and their events. */
 #define JAVA_VIRTUAL_THREADS 21
 /* What fills gaps in the heap has classes of its own; before, it is int[] or java.lang.Object. */

@@ -45,8 +45,10 @@ static bool find_places(void)
     if (!vm_long_constant("markWord::age_shift", &shift) ||
         !vm_long_constant("markWord::age_mask", &mask) ||
         !vm_long_constant("markWord::lock_mask_in_place", &lock_mask) ||
-        !vm_long_constant("markWord::locked_value", &locked) ||
-        !vm_long_constant("markWord::unlocked_value", &unlocked) ||
+        !(vm_long_constant("markWord::locked_value", &locked) ||
+          vm_long_constant("markWord::fast_locked_value", &locked)) ||
+        !(vm_long_constant("markWord::unlocked_value", &unlocked) ||
+          vm_long_constant("markWord::lock_neutral_value", &unlocked)) ||
         !vm_long_constant("markWord::monitor_value", &monitor) || mask != OBJECT_AGES - 1 ||
         shift > 32 || lock_mask != OBJECT_LOCK_BITS || locked != LOCKED ||
         unlocked != OBJECT_UNLOCKED || monitor != MONITOR)
@@ -58,7 +60,8 @@ static bool find_places(void)
     object_ages.shift = (unsigned) shift;
     object_ages.locks_are_addresses =
         mode != NULL ? *mode == LOCKS_BY_ADDRESS : tracer.java_major < JAVA_LOCKS_BY_FLAG;
-    object_ages.monitors_are_addresses = has_table == NULL || *has_table == 0;
+    object_ages.monitors_are_addresses =
+        has_table != NULL ? *has_table == 0 : tracer.java_major < JAVA_MONITORS_IN_TABLE;
     return found || !object_ages.monitors_are_addresses;
 }
 

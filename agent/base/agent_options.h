@@ -56,7 +56,7 @@ enum option_named {
 #define NAMED_OF_ENGINE (NAMED_ENGINE | NAMED_SAMPLE | NAMED_KEEP | NAMED_SHARE | NAMED_OTHER)
 
 /* engine=sampled: exact totals of classes, beside the samples. */
-enum option_totals { TOTALS_NONE, TOTALS_WALK };
+enum option_totals { TOTALS_NONE, TOTALS_THREADS, TOTALS_WALK };
 enum option_end { END_AS_IT_IS, END_COLLECTED };
 enum option_method { METHOD_EVENTS, METHOD_COUNT };
 enum option_probes { PROBES_RESTORED, PROBES_KEPT };

@@ -150,13 +150,16 @@ static const struct rule {
     (UINT32_C(1) << INTERNAL_EDEN | UINT32_C(1) << INTERNAL_COUNTERS |                             \
      UINT32_C(1) << INTERNAL_HEADERS | UINT32_C(1) << INTERNAL_SLOTS)
 
-/* Samples need no internals. */
+/* What totals= of samples read; samples alone need no internals. */
+static const uint32_t internals_of_totals[] = {
+    [TOTALS_THREADS] = UINT32_C(1) << INTERNAL_COUNTERS, [TOTALS_WALK] = INTERNALS_OF_EDEN};
+
 static void settle_sampled(struct options *options)
 {
     if ((options->named & NAMED_STACK) == 0)
         options->stack = OPTION_SAMPLED_STACK;
     options->existing = false;
-    options->internals &= options->totals == TOTALS_WALK ? INTERNALS_OF_EDEN : 0;
+    options->internals &= internals_of_totals[options->totals];
     options->walk = WALK_JVMTI;
 }
 
@@ -173,8 +176,8 @@ static void option_rules_check_walks(struct option_parse *parse)
     const struct options *options = parse->options;
     bool is_sampled = options->engine == ENGINE_SAMPLED;
     bool walks = options->engine == ENGINE_WALK || (is_sampled && options->totals == TOTALS_WALK);
-    if (options->totals == TOTALS_WALK && !is_sampled) {
-        log_message("option totals: walk needs engine=sampled");
+    if (options->totals != TOTALS_NONE && !is_sampled) {
+        log_message("option totals: it needs engine=sampled");
         parse->faults++;
     }
     if (options->totals == TOTALS_WALK && (options->events & TRACED_CLASS) == 0) {

@@ -20,7 +20,8 @@ static const struct option_word engine_words[] = {{"jvmti", ENGINE_JVMTI},
                                                   {"bytecode", ENGINE_BYTECODE},
                                                   {"sampled", ENGINE_SAMPLED},
                                                   {"walk", ENGINE_WALK}};
-static const struct option_word totals_words[] = {{"none", TOTALS_NONE}, {"walk", TOTALS_WALK}};
+static const struct option_word totals_words[] = {
+    {"none", TOTALS_NONE}, {"threads", TOTALS_THREADS}, {"walk", TOTALS_WALK}};
 static const struct option_word ring_words[] = {{"memory", RING_MEMORY}, {"file", RING_FILE}};
 static const struct option_word overflow_words[] = {{"block", OVERFLOW_BLOCK},
                                                     {"drop", OVERFLOW_DROP}};
@@ -260,8 +261,9 @@ const struct option option_table[] = {
      .named = NAMED_SAMPLE},
     {"keep", "2..10000", "12", "with rotate: number of files to keep; older ones are removed",
      false, QUANTITY(keep, numbers, 2, 10000), .named = NAMED_KEEP},
-    {"totals", "walk|none", "none",
-     "engine=sampled: walk: exact totals of classes, as engine=walk has them, correct the samples",
+    {"totals", "walk|threads|none", "none",
+     "engine=sampled: exact totals correct the samples; walk: of classes, as engine=walk has them; "
+     "threads: of all classes together, by the JVM's counters",
      false, WORD(totals, totals_words), .named = NAMED_OTHER},
     {"share", "1..100", "5",
      "engine=walk, totals=walk: percent of the time that walks may take; beyond, collections are "

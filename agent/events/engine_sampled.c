@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* engine=sampled: the objects that the JVM samples, and their deaths. It uses only what JVMTI
- * specifies, but with totals=walk; the callback is that of engine=jvmti. docs/engine-sampled.md */
+ * specifies, but with totals=; the callback is that of engine=jvmti. docs/engine-sampled.md */
 #include <string.h>
 #include <time.h>
 
@@ -13,6 +13,7 @@
 #include "agent/events/events.h"
 #include "agent/events/memory_probes.h"
 #include "agent/events/sampled_lives.h"
+#include "agent/events/thread_totals.h"
 #include "agent/hotspot/eden_threads.h"
 #include "agent/records/classes.h"
 #include "agent/records/put_record.h"
@@ -307,44 +308,79 @@ static void sampled_object(struct session *session, struct os_thread *os, JNIEnv
     bool is_timed = session->options.max_cpu != 0;
     uint64_t from_ns = is_timed ? processor_ns() : 0;
     take_object(session, os, jni, thread, object, class, size_bytes);
+    thread_totals_look(session, jni); /* this object is in both */
     if (is_timed)
         own_share_add(processor_ns() - from_ns);
 }
 
-/* ---- totals=walk: eden is walked as with engine=walk, and samples are the same without it ---- */
+/* ---- totals=: eden is walked as with engine=walk, or counters of threads are read; samples are
+ * the same without ---- */
 
-/* The next file of a ring goes on with what the first one has proven, or has not. */
+/* Where eden cannot be walked, the bytes of all classes together are known at least. The next file
+ * of a ring goes on with what the first one has proven, or has not. */
 static const char *sampled_prove(JNIEnv *jni, struct session *session)
 {
-    if (session->options.totals != TOTALS_WALK)
-        return NULL;
-    if (session->options.file_number <= 1) {
-        const char *reason = eden_walk_prove(jni);
-        if (reason != NULL)
-            log_message("totals=walk: %s: the trace has samples only", reason);
+    struct options *options = &session->options;
+    bool is_first = options->file_number <= 1;
+    const char *reason = NULL;
+    if (options->totals == TOTALS_WALK) {
+        reason = is_first ? eden_walk_prove(jni) : NULL;
+        if (!eden_walk_is_proven())
+            options->totals = TOTALS_THREADS;
     }
-    if (!eden_walk_is_proven())
-        session->options.totals = TOTALS_NONE;
+    if (options->totals != TOTALS_THREADS)
+        return NULL;
+    bool is_known = thread_totals_prove(jni);
+    if (reason != NULL)
+        log_message("totals=walk: %s: %s", reason,
+                    is_known ? "the trace has the bytes of all classes together (totals=threads)"
+                             : "the trace has samples only");
+    else if (!is_known && is_first)
+        log_message("totals=threads: the JVM's counters of what threads allocate cannot be read: "
+                    "the trace has samples only");
+    if (!is_known)
+        options->totals = TOTALS_NONE;
     return NULL;
 }
 
 /* Before the first sample, so that none comes of what is no part of the totals. */
 static void begin_totals(struct session *session)
 {
-    JNIEnv *jni = session->options.totals == TOTALS_WALK ? jvm_jni() : NULL;
-    if (jni != NULL && !eden_walk_begin(session, jni))
+    enum option_totals totals = session->options.totals;
+    JNIEnv *jni = totals != TOTALS_NONE ? jvm_jni() : NULL;
+    if (jni == NULL)
+        return;
+    if (totals == TOTALS_WALK && !eden_walk_begin(session, jni))
         log_message("%s: totals=walk: eden cannot be walked: the trace has samples only",
+                    session->options.file);
+    if (totals == TOTALS_THREADS && !thread_totals_begin(session, jni))
+        log_message("%s: totals=threads: the JVM's counters cannot be read: the trace has samples "
+                    "only",
                     session->options.file);
 }
 
 /* After the last sample. */
 static void end_totals(struct session *session)
 {
-    JNIEnv *jni = session->options.totals == TOTALS_WALK ? jvm_jni() : NULL;
+    enum option_totals totals = session->options.totals;
+    JNIEnv *jni = totals != TOTALS_NONE ? jvm_jni() : NULL;
     if (jni == NULL)
         return;
     engine_notify(false, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
-    eden_walk_end(session, jni);
+    if (totals == TOTALS_WALK)
+        eden_walk_end(session, jni);
+    else
+        thread_totals_end(session, jni);
+}
+
+static void sampled_thread_ends(JNIEnv *jni, jthread thread)
+{
+    const struct session *session = atomic_load(&tracer.session);
+    enum option_totals totals = session != NULL ? session->options.totals : TOTALS_NONE;
+    if (totals == TOTALS_WALK)
+        eden_threads_ended(jni, thread);
+    else if (totals == TOTALS_THREADS)
+        thread_totals_thread_ends(jni, thread);
 }
 
 /* ---- the engine ---- */
@@ -407,7 +443,7 @@ const struct engine engine_sampled = {.want_capabilities = sampled_want_capabili
                                       .end_totals = end_totals,
                                       .collection_begins = eden_walk_collection_begins,
                                       .collection_ended = eden_walk_collection_ended,
-                                      .platform_thread_ends = eden_threads_ended,
+                                      .platform_thread_ends = sampled_thread_ends,
                                       .vm_object_alloc = on_vm_alloc,
                                       .enable = sampled_enable,
                                       .take_sample = sampled_object,

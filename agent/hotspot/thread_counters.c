@@ -88,3 +88,21 @@ bool thread_counters_read(JNIEnv *jni, jthread thread, int64_t *id, uint64_t *by
     *bytes = (uint64_t) counted;
     return counted >= 0;
 }
+
+bool thread_counters_each(JNIEnv *jni, thread_counter_visitor *visit, void *user)
+{
+    jint count = 0;
+    jthread *threads = NULL;
+    if (allocated == NULL ||
+        (*tracer.jvmti)->GetAllThreads(tracer.jvmti, &count, &threads) != JVMTI_ERROR_NONE)
+        return false;
+    for (jint i = 0; i < count; i++) {
+        int64_t id;
+        uint64_t bytes;
+        if (thread_counters_read(jni, threads[i], &id, &bytes))
+            visit(user, threads[i], id, bytes);
+        (*jni)->DeleteLocalRef(jni, threads[i]);
+    }
+    jvm_free(threads);
+    return true;
+}

@@ -15,4 +15,9 @@ void thread_counters_prove(JNIEnv *jni);
  * used or the thread has ended; `id` is the thread's number in Java. */
 bool thread_counters_read(JNIEnv *jni, jthread thread, int64_t *id, uint64_t *bytes);
 
+/* Calls `visit` for each platform thread that the JVM lists and counts for. Returns false if the
+ * counters may not be used, or the JVM does not list its threads. */
+typedef void thread_counter_visitor(void *user, jthread thread, int64_t id, uint64_t bytes);
+bool thread_counters_each(JNIEnv *jni, thread_counter_visitor *visit, void *user);
+
 #endif

@@ -15,6 +15,7 @@
 #include "agent/records/threads.h"
 #include "capture/drain.h"
 #include "capture/log.h"
+#include "format/core/grow.h"
 #include "format/live/live_decoder.h"
 
 #define NAME_BYTES 64
@@ -71,30 +72,43 @@ static void name_thread(const struct session *session, jthread thread, JNIEnv *j
     (*jni)->DeleteLocalRef(jni, info.context_class_loader);
 }
 
-/* Lists the program's platform threads, in a session that ends with their names and numbers. */
+/* The program's platform threads, in a session that ends with their names and numbers. */
+struct counts {
+    const struct session *session;
+    JNIEnv *jni;
+    bool names, lacks_one; /* lacks_one: out of memory */
+    struct thread_count *at;
+    size_t count, room;
+};
+
+static void add_count(void *user, jthread thread, int64_t id, uint64_t bytes)
+{
+    struct counts *counts = user;
+    if (thread_is_left_out(thread))
+        return;
+    if (!STEP_MAKE_ROOM(counts->at, counts->room, counts->count + 1)) {
+        counts->lacks_one = true;
+        return;
+    }
+    const struct java_thread *java = counts->names ? thread_of(thread) : NULL;
+    struct thread_count *one = &counts->at[counts->count++];
+    *one = (struct thread_count){.id = id, .bytes = bytes};
+    one->number = java != NULL && java->session == counts->session->number ? java->id : 0;
+    if (counts->names)
+        name_thread(counts->session, thread, counts->jni, one);
+}
+
 static struct thread_count *missed_bytes_read_all(const struct session *session, JNIEnv *jni,
                                                   bool names, size_t *count)
 {
-    jint found = 0;
-    jthread *threads = NULL;
+    struct counts counts = {.session = session, .jni = jni, .names = names};
     *count = 0;
-    if ((*tracer.jvmti)->GetAllThreads(tracer.jvmti, &found, &threads) != JVMTI_ERROR_NONE)
+    if (!thread_counters_each(jni, add_count, &counts) || counts.lacks_one) {
+        free(counts.at);
         return NULL;
-    struct thread_count *counts = calloc((size_t) found + 1, sizeof *counts);
-    for (jint i = 0; i < found; i++) {
-        struct thread_count *one = counts != NULL ? &counts[*count] : NULL;
-        if (one != NULL && !thread_is_left_out(threads[i]) &&
-            thread_counters_read(jni, threads[i], &one->id, &one->bytes)) {
-            const struct java_thread *java = names ? thread_of(threads[i]) : NULL;
-            one->number = java != NULL && java->session == session->number ? java->id : 0;
-            if (names)
-                name_thread(session, threads[i], jni, one);
-            ++*count;
-        }
-        (*jni)->DeleteLocalRef(jni, threads[i]);
     }
-    jvm_free(threads);
-    return counts;
+    *count = counts.count;
+    return counts.at;
 }
 
 bool missed_bytes_are_wanted(const struct session *session)

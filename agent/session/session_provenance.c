@@ -132,6 +132,8 @@ static void put_sampled(struct session *session)
     session_put_property(session, "memory-probes", memory_probes_describe());
     if ((options->events & TRACED_FREE) != 0)
         provenance_number(session->drain.writer, "live", options->live);
+    if (options->totals == TOTALS_THREADS)
+        session_put_property(session, "totals", "threads");
     if (options->totals != TOTALS_WALK)
         return;
     session_put_property(session, "totals", "walk");

@@ -41,7 +41,7 @@ struct sampled_note {
     struct sampled_note *next;
     char *path;
     char version[VERSION_ROOM]; /* of a JVM that samples with a bias; empty: of none */
-    bool has_totals;            /* exact totals of classes (totals=walk) */
+    const char *totals;         /* what exact totals make of the bias; NULL: there are none */
     uint64_t pauses_ns, span_ns;
     struct sampling sampling;
 };
@@ -89,10 +89,7 @@ const char *sampled_trace_bias(const char *path, char text[SAMPLED_NOTE_ROOM])
              "its JVM (%s) samples with a bias: where a thread allocates large and small objects, "
              "estimates were up to 9 times too high or 30 %% too low, so ranges are no 95 %% "
              "intervals (JDK-8356372; JDK %u and later do not)%s",
-             note.version, UNBIASED_JDK,
-             note.has_totals ? "; totals=walk makes the sums of classes right, but not how sites, "
-                               "threads and deaths share them"
-                             : "");
+             note.version, UNBIASED_JDK, note.totals != NULL ? note.totals : "");
     return text;
 }
 
@@ -193,6 +190,16 @@ static enum step_status find_repeats(const struct step_reader *reader, const cha
     return STEP_STATUS_OK;
 }
 
+static const char *text_of_totals(const char *totals)
+{
+    if (totals != NULL && strcmp(totals, "walk") == 0)
+        return "; totals=walk makes the sums of classes right, but not how sites, threads and "
+               "deaths share them";
+    if (totals != NULL && strcmp(totals, "threads") == 0)
+        return "; totals=threads makes the sum of all bytes right, but not how classes share it";
+    return NULL;
+}
+
 /* A trace that is opened anew may say more: its process has ended it meanwhile. */
 static void fill_note(struct sampled_note *note, const struct step_reader *reader, double repeated)
 {
@@ -203,8 +210,7 @@ static void fill_note(struct sampled_note *note, const struct step_reader *reade
         .interval_bytes = sampled_interval_bytes("sampled", step_reader_property(reader, "sample")),
         .repeated = repeated,
         .is_biased = is_biased(version)};
-    const char *totals = step_reader_property(reader, "totals");
-    note->has_totals = totals != NULL && strcmp(totals, "walk") == 0;
+    note->totals = text_of_totals(step_reader_property(reader, "totals"));
     if (is_biased(version))
         copy_version(version, note->version);
 }

@@ -12,7 +12,11 @@
 #define SURE 1e15 /* so many equal samples have no variance */
 #define TAIL 0.025
 #define WEIGHT_ROUNDING 1e-6 /* weights of deaths are floats (sample_weights.c) */
-#define MANY 1e6             /* samples: the binomial variable is a normal one */
+#define LIVES_LEAST 1.5      /* equal samples: fewer have no scatter */
+/* Degrees of freedom that a mean of lifetimes lacks: more than one, since lifetimes up to the next
+ * collection are spread evenly, and few of these scatter less than few of a normal variable. */
+#define LIVES_LOST 1.2
+#define MANY 1e6 /* samples: the binomial variable is a normal one */
 #define NONE_HIGH                                                                                  \
     3.688879454113936 /* -ln(0.025): so many are expected at most where none is seen */
 
@@ -65,8 +69,9 @@ static double estimates_difference(double all, double part)
     return all > part ? all - part : 0;
 }
 
-/* A difference of sums of many samples has no more digits than these. */
-#define ROUNDING 1e-9
+/* A difference of sums of many samples has no more digits than these: weights of deaths are
+ * floats. */
+#define ROUNDING 2.5e-7
 
 /* Where rounding may have taken a variance, it is that of samples of equal weights. */
 static double variance_left(double left, double all, double of_equal)
@@ -138,6 +143,13 @@ static double gamma_high(double shape)
     return root * root * root;
 }
 
+/* Returns what a correction of all samples together adds to a variance: whose bytes were too many
+ * or too few is not known, so those of a part may have been right. */
+static double moved_variance(double value, const struct sampling *sampling)
+{
+    return sampling->moved * sampling->moved * value * value;
+}
+
 /* The variance, with what repeated distances add to it. */
 static double repeated_variance(double value, double variance, uint64_t samples,
                                 const struct sampling *sampling)
@@ -153,7 +165,8 @@ struct estimate estimate_of(double value, double variance, uint64_t samples, dou
 {
     if (samples == 0 || value <= 0)
         return (struct estimate){0, 0, INFINITY, 0};
-    variance = repeated_variance(value, variance, samples, sampling);
+    variance = repeated_variance(value, fmax(variance, 0), samples, sampling) +
+               moved_variance(value, sampling);
     double count = value * value / variance, low = value;
     if (!(count < SURE) && unseen <= 0)
         return estimate_exactly(value); /* each is surely sampled */
@@ -180,34 +193,46 @@ static struct estimate estimate_about(double value, double half, double most)
 
 /* Returns the variance of the bytes of a part of what is known. All samples of the class weigh more
  * or less together, so that their sum is the total: what a sample of the part adds to it is taken
- * from the others, in proportion to what is beyond the samples. */
+ * from the others, in proportion to what is beyond the samples; of the program, to all. */
 static double share_variance(const struct sample_sums *part, const struct sample_sums *all)
 {
+    bool is_of_program = all == part->sampling->shared;
     double beyond = all->bytes - all->seen_bytes, of_part = part->bytes - part->seen_bytes;
-    double share = beyond > 0 ? fmin(fmax(of_part / beyond, 0), 1) : 0;
-    double repeated =
-        repeated_variance(part->bytes, part->bytes_variance, part->samples, part->sampling) -
-        part->bytes_variance;
-    return fmax((1 - 2 * share) * part->bytes_variance + share * share * all->bytes_variance, 0) +
-           repeated * (1 - share) * (1 - share);
+    double share = is_of_program ? part->bytes / all->bytes : beyond > 0 ? of_part / beyond : 0;
+    share = fmin(fmax(share, 0), 1);
+    double own = fmax(part->bytes_variance, 0), of_all = fmax(all->bytes_variance, 0);
+    double more = repeated_variance(part->bytes, own, part->samples, part->sampling) - own;
+    if (is_of_program)
+        more += moved_variance(part->bytes, part->sampling);
+    return fmax((1 - 2 * share) * own + share * share * of_all, 0) +
+           more * (1 - share) * (1 - share);
 }
 
-/* Returns whether all objects that these are a part of are known. */
-static bool is_share(const struct sample_sums *sums)
+/* Returns whether all objects of the class that these are a part of are known. */
+static bool is_share_of_class(const struct sample_sums *sums)
 {
     return sums->known != NULL && sums->known->rest.samples == 0 && sums->known->room <= 0 &&
            sums->known->all.bytes > 0 && sums->samples > 0;
 }
 
-/* The interval is that of a binomial variable with the same variance (Clopper and Pearson). */
-static struct estimate share_of_bytes(const struct sample_sums *sums)
+/* Returns all samples whose bytes are known and include these; NULL: there are none. */
+static const struct sample_sums *shared_by(const struct sample_sums *sums)
 {
-    const struct sample_sums *known = &sums->known->all;
-    double part = sums->bytes, all = known->bytes, share = fmin(part / all, 1);
-    double variance = share_variance(sums, known);
+    if (is_share_of_class(sums))
+        return &sums->known->all;
+    const struct sample_sums *shared = sums->sampling != NULL ? sums->sampling->shared : NULL;
+    return shared != NULL && shared->bytes > 0 && sums->samples > 0 ? shared : NULL;
+}
+
+/* The interval is that of a binomial variable with the same variance (Clopper and Pearson). */
+static struct estimate share_of_bytes(const struct sample_sums *sums,
+                                      const struct sample_sums *shared)
+{
+    double part = sums->bytes, all = shared->bytes, share = fmin(part / all, 1);
+    double variance = share_variance(sums, shared);
     bool is_all = share > 1 - WEIGHT_ROUNDING;
-    double count =
-        is_all ? all * all / known->bytes_variance : share * (1 - share) * all * all / variance;
+    double count = is_all ? all * all / fmax(shared->bytes_variance, 0)
+                          : share * (1 - share) * all * all / variance;
     if (!(count < SURE))
         return estimate_exactly(part);
     if (count > MANY && !is_all)
@@ -250,35 +275,54 @@ static struct estimate estimate_objects_by_chance(const struct sample_sums *sums
                        estimate_unseen(size, interval), sums->sampling);
 }
 
-static struct estimate estimate_bytes_by_chance(const struct sample_sums *sums)
+/* Of samples that are a part of others. */
+static struct estimate part_of_bytes(const struct sample_sums *sums)
 {
-    return estimate_of(sums->bytes, sums->bytes_variance, sums->samples, 0, sums->sampling);
+    const struct sample_sums *shared = shared_by(sums);
+    return shared != NULL
+               ? share_of_bytes(sums, shared)
+               : estimate_of(sums->bytes, sums->bytes_variance, sums->samples, 0, sums->sampling);
+}
+
+static struct estimate part_of_objects(const struct sample_sums *sums)
+{
+    const struct sample_sums *shared = shared_by(sums);
+    if (shared != NULL && sums->is_one_size)
+        return estimate_times(share_of_bytes(sums, shared), sums->objects / sums->bytes);
+    struct estimate objects = estimate_objects_by_chance(sums);
+    if (is_share_of_class(sums) && objects.high > sums->known->objects)
+        objects.high = fmax(sums->known->objects, objects.value);
+    return objects;
 }
 
 struct estimate estimate_objects(const struct sample_sums *sums)
 {
     const struct sample_known *known = sums->known;
-    if (sums->is_whole)
-        return known_and(known->objects, estimate_objects_by_chance(&known->rest),
-                         known->rest.samples,
-                         room_unseen(known->room, sums->sampling) / size_of_known(sums));
-    if (is_share(sums) && sums->is_one_size)
-        return estimate_times(share_of_bytes(sums), sums->objects / sums->bytes);
-    struct estimate objects = estimate_objects_by_chance(sums);
-    if (is_share(sums) && objects.high > known->objects)
-        objects.high = fmax(known->objects, objects.value);
-    return objects;
+    if (!sums->is_whole)
+        return part_of_objects(sums);
+    return known_and(known->objects, part_of_objects(&known->rest), known->rest.samples,
+                     room_unseen(known->room, sums->sampling) / size_of_known(sums));
 }
 
 struct estimate estimate_bytes(const struct sample_sums *sums)
 {
-    if (sums->is_whole)
-        return known_and(sums->known->bytes, estimate_bytes_by_chance(&sums->known->rest_of_bytes),
-                         sums->known->rest_of_bytes.samples,
-                         room_unseen(sums->known->room_of_bytes, sums->sampling));
-    return is_share(sums) ? share_of_bytes(sums) : estimate_bytes_by_chance(sums);
+    const struct sample_known *known = sums->known;
+    if (!sums->is_whole)
+        return part_of_bytes(sums);
+    return known_and(known->bytes, part_of_bytes(&known->rest_of_bytes),
+                     known->rest_of_bytes.samples,
+                     room_unseen(known->room_of_bytes, sums->sampling));
 }
 
+/* Returns the 97.5 % quantile of Student's distribution. */
+static double student_quantile(double freedom)
+{
+    double x = beta_quantile(freedom / 2, 0.5, 2 * TAIL); /* freedom / (freedom + t^2) */
+    return x > 0 ? sqrt(freedom * (1 - x) / x) : INFINITY;
+}
+
+/* The mean is a ratio.  So many equal samples as would have these weights say how far their own
+ * scatter is to be trusted; one alone says nothing of it. */
 struct estimate estimate_life(const struct sample_lives *lives)
 {
     if (lives->samples == 0)
@@ -286,7 +330,14 @@ struct estimate estimate_life(const struct sample_lives *lives)
     double mean = lives->lives / lives->weights;
     double variance =
         lives->variance_squares - 2 * mean * lives->variance_lives + mean * mean * lives->variance;
-    double half = NORMAL_95 * sqrt(variance > 0 ? variance : 0) / lives->weights;
+    if (!(lives->variance > lives->weights * WEIGHT_ROUNDING))
+        return estimate_exactly(mean);                 /* each sample stands for itself */
+    double squares = lives->variance + lives->weights; /* of the weights */
+    double count = lives->weights * lives->weights / squares;
+    if (count < LIVES_LEAST)
+        return (struct estimate){mean, 0, INFINITY, mean};
+    double deviation = sqrt(fmax(variance, 0) * count / (count - 1)) / lives->weights;
+    double half = student_quantile(count - LIVES_LOST) * deviation;
     return (struct estimate){mean, half < mean ? mean - half : 0, mean + half, half};
 }
 
@@ -329,10 +380,7 @@ struct estimate estimate_difference(struct estimate after, struct estimate befor
     return (struct estimate){value, value - less, value + more, fmax(after.scale, before.scale)};
 }
 
-/* Returns the interval with which an object of few bytes would stand for so many: the one that the
- * sample was drawn with, times what it stands for that was given up.  A large object does not say
- * the first; it is the trace's then. */
-static double drawn_with(double size_bytes, double weight, const struct sampling *sampling)
+double sample_interval(double size_bytes, double weight, const struct sampling *sampling)
 {
     double widest = (double) sampling->interval_bytes;
     return widest > 0 ? widest * weight * -expm1(-size_bytes / widest) : size_bytes * weight;
@@ -350,7 +398,7 @@ void sample_sums_weigh(struct sample_sums *sums, uint64_t size_bytes, double wei
     sums->bytes += size * weight;
     sums->bytes_variance += size * size * variance;
     sums->seen_bytes += size;
-    double interval = drawn_with(size, weight, sampling);
+    double interval = sample_interval(size, weight, sampling);
     sums->intervals += interval;
     sums->interval_squares += interval * interval;
 }

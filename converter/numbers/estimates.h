@@ -25,9 +25,12 @@ struct sampling {
     double repeated;
     bool is_biased; /* the JVM samples with a bias: no interval is one of 95 % */
     double intervals, interval_squares; /* of all samples (sampling_draw()) */
-    /* Exact totals of classes (sample_totals.h), which the weights have been corrected by; NULL:
-     * the trace has none.  Borrowed. */
+    /* Exact totals (sample_totals.h), which the weights have been corrected by; NULL: the trace has
+     * none.  And all samples, if all that samples say are shares of their bytes.  Borrowed. */
     const struct sample_totals *totals;
+    const struct sample_sums *shared;
+    /* So much of what samples say was added or taken off (sample_totals_moved()). */
+    double moved;
 };
 
 /* Returns the trace's interval; 0: `sampling` is NULL, as the trace has all objects. */
@@ -105,6 +108,10 @@ struct sample_sums sample_sums_without(const struct sample_sums *all,
 void sample_sums_merge(struct sample_sums *sums, const struct sample_sums *other);
 void sample_lives_merge(struct sample_lives *lives, const struct sample_lives *other);
 
+/* Returns the interval with which an object of few bytes would stand for as many as this sample:
+ * the one that it was drawn with, times what it stands for that was given up, or that exact totals
+ * add.  A large object does not say the first; it is the trace's then. */
+double sample_interval(double size_bytes, double weight, const struct sampling *sampling);
 /* Returns the mean interval of the samples, by bytes; at least `least_bytes`. */
 double sample_sums_interval(const struct sample_sums *sums, double least_bytes);
 #define OBJECT_BYTES_LEAST 16.0 /* docs/estimates.md */
@@ -121,7 +128,7 @@ struct estimate estimate_of(double value, double variance, uint64_t samples, dou
                             const struct sampling *sampling);
 struct estimate estimate_objects(const struct sample_sums *sums);
 struct estimate estimate_bytes(const struct sample_sums *sums);
-/* Returns the mean lifetime: a ratio, whose interval is that of a normal variable. */
+/* Returns the mean lifetime: a ratio, whose interval is that of Student's distribution. */
 struct estimate estimate_life(const struct sample_lives *lives);
 /* Returns the estimate of bytes of which there is no sample.  Whatever sizes the objects have, with
  * -ln(0.025) times the interval one of them would be sampled with a probability of 97.5 %. */

@@ -8,13 +8,15 @@
 #include "format/core/grow.h"
 #include "format/core/search.h"
 
+#define WAITING_LEAST 64u /* cells: fewer are not put in order */
+
 void sample_totals_reset(struct sample_totals *totals)
 {
     for (size_t i = 0; i < totals->class_room; i++)
         free(totals->classes[i].cells);
     free(totals->classes);
     free(totals->ends_ns);
-    free(totals->are_walked);
+    free(totals->kinds);
     name_index_reset(&totals->names);
     *totals = (struct sample_totals){.classes = NULL};
 }
@@ -31,6 +33,7 @@ static struct totals_class *totals_class_get(struct sample_totals *totals, struc
         return NULL;
     struct totals_class *class = &totals->classes[number];
     class->known.is_of_several |= class->is_named && class->loader != loader;
+    class->is_one_size = class_has_one_size(name);
     class->loader = loader;
     class->is_named = true;
     return class;
@@ -50,26 +53,30 @@ static size_t find_cell(const struct totals_class *class, uint32_t interval)
     return low;
 }
 
-/* Returns the cell of an interval, a new one if there is none; NULL: out of memory. Totals come in
- * order, and a sample mostly has one. Other new cells wait at the end for order_cells(): among the
- * others, each would have to move all later ones. */
-static struct totals_cell *cell_get(struct totals_class *class, uint32_t interval)
-{
-    size_t at = find_cell(class, interval);
-    if (at < class->ordered && class->cells[at].interval == interval)
-        return &class->cells[at];
-    if (!STEP_MAKE_ROOM(class->cells, class->room, class->count + 1))
-        return NULL;
-    class->ordered += at == class->count;
-    class->cells[class->count] = (struct totals_cell){.interval = interval, .factor = 1};
-    return &class->cells[class->count++];
-}
-
 static int compare_cells(const void *one, const void *other)
 {
     uint32_t a = ((const struct totals_cell *) one)->interval;
     uint32_t b = ((const struct totals_cell *) other)->interval;
     return (a > b) - (a < b);
+}
+
+static void cell_add(struct totals_cell *to, const struct totals_cell *from)
+{
+    to->bytes += from->bytes;
+    to->objects += from->objects;
+    to->samples += from->samples;
+    to->seen_bytes += from->seen_bytes;
+    to->beyond += from->beyond;
+    to->beyond_bytes += from->beyond_bytes;
+    to->squares += from->squares;
+    to->square_bytes += from->square_bytes;
+    to->beyond_square_bytes += from->beyond_square_bytes;
+    to->seen_square_bytes += from->seen_square_bytes;
+    to->drawn += from->drawn;
+    to->drawn_beyond += from->drawn_beyond;
+    to->drawn_squares += from->drawn_squares;
+    to->drawn_square_beyond += from->drawn_square_beyond;
+    to->drawn_square_squares += from->drawn_square_squares;
 }
 
 /* Orders the cells, and makes one of those of one interval, of which one at most has totals. */
@@ -79,24 +86,30 @@ static void order_cells(struct totals_class *class)
     if (class->ordered < class->count)
         qsort(class->cells, class->count, sizeof class->cells[0], compare_cells);
     for (size_t i = 0; i < class->count; i++) {
-        const struct totals_cell *from = &class->cells[i];
-        struct totals_cell *to = &class->cells[count];
-        if (count == 0 || to[-1].interval != from->interval) {
-            *to = *from;
-            count++;
-            continue;
-        }
-        to[-1].bytes += from->bytes;
-        to[-1].objects += from->objects;
-        to[-1].samples += from->samples;
-        to[-1].seen_bytes += from->seen_bytes;
-        to[-1].beyond += from->beyond;
-        to[-1].beyond_bytes += from->beyond_bytes;
-        to[-1].squares += from->squares;
-        to[-1].square_bytes += from->square_bytes;
-        to[-1].beyond_square_bytes += from->beyond_square_bytes;
+        if (count > 0 && class->cells[count - 1].interval == class->cells[i].interval)
+            cell_add(&class->cells[count - 1], &class->cells[i]);
+        else
+            class->cells[count++] = class->cells[i];
     }
     class->count = class->ordered = count;
+}
+
+/* Returns the cell of an interval, a new one if there is none; NULL: out of memory. Totals come in
+ * order, and a sample mostly has one. Other new cells wait at the end until there are as many:
+ * among the others, each would have to move all later ones. */
+static struct totals_cell *cell_get(struct totals_class *class, uint32_t interval)
+{
+    if (class->count - class->ordered > class->ordered + WAITING_LEAST)
+        order_cells(class);
+    size_t at = find_cell(class, interval);
+    if (at < class->ordered && class->cells[at].interval == interval)
+        return &class->cells[at];
+    if (!STEP_MAKE_ROOM(class->cells, class->room, class->count + 1))
+        return NULL;
+    class->ordered += at == class->count;
+    class->cells[class->count] =
+        (struct totals_cell){.interval = interval, .factor = 1, .scale = 1};
+    return &class->cells[class->count++];
 }
 
 bool sample_totals_add_class(struct sample_totals *totals, struct step_bytes name, uint64_t loader,
@@ -113,17 +126,21 @@ bool sample_totals_add_class(struct sample_totals *totals, struct step_bytes nam
     return true;
 }
 
-bool sample_totals_end(struct sample_totals *totals, uint64_t time_ns, bool is_walked,
-                       uint64_t counted, uint64_t unknown)
+bool sample_totals_end(struct sample_totals *totals, uint64_t time_ns, enum totals_kind kind,
+                       uint64_t counted)
 {
     size_t need = totals->interval_count + 1;
     if (!STEP_MAKE_ROOM(totals->ends_ns, totals->end_room, need) ||
-        !STEP_MAKE_ROOM(totals->are_walked, totals->walked_room, need))
+        !STEP_MAKE_ROOM(totals->kinds, totals->kind_room, need))
         return false;
-    totals->ends_ns[totals->interval_count] = time_ns;
-    totals->are_walked[totals->interval_count++] = is_walked && unknown == 0;
-    totals->unknown_bytes += is_walked && unknown == 0 ? 0 : (double) counted;
-    totals->counted_bytes += (double) counted;
+    uint32_t interval = (uint32_t) totals->interval_count++;
+    totals->ends_ns[interval] = time_ns;
+    totals->kinds[interval] = kind;
+    totals->lacks_one |= kind == TOTALS_OF_NOTHING;
+    if (kind != TOTALS_OF_NOTHING)
+        totals->counted_bytes += (double) counted;
+    if (kind == TOTALS_OF_PROGRAM)
+        totals->unknown_bytes += (double) counted;
     return true;
 }
 
@@ -133,9 +150,9 @@ static uint32_t interval_of(const struct sample_totals *totals, uint64_t time_ns
     return (uint32_t) step_lower_bound(totals->ends_ns, totals->interval_count, time_ns);
 }
 
-static bool is_walked(const struct sample_totals *totals, uint32_t interval)
+static enum totals_kind kind_of(const struct sample_totals *totals, uint32_t interval)
 {
-    return interval < totals->interval_count && totals->are_walked[interval];
+    return interval < totals->interval_count ? totals->kinds[interval] : TOTALS_OF_NOTHING;
 }
 
 bool sample_totals_add_sample(struct sample_totals *totals, struct step_bytes name, uint64_t loader,
@@ -144,28 +161,28 @@ bool sample_totals_add_sample(struct sample_totals *totals, struct step_bytes na
 {
     struct totals_class *class = totals_class_get(totals, name, loader);
     uint32_t interval = interval_of(totals, time_ns);
-    if (class == NULL)
-        return false;
-    class->known.class_id = class_id;
-    double chance = sample_weight(size_bytes, interval_bytes), size = (double) size_bytes;
-    if (!is_walked(totals, interval)) {
-        sample_sums_weigh(&class->known.rest, size_bytes, chance, totals->sampling);
-        class->known.rest.is_one_size = class_has_one_size(name);
-        sample_sums_weigh(interval < totals->interval_count ? &totals->unwalked : &totals->late,
-                          size_bytes, chance, totals->sampling);
-        return true;
-    }
-    struct totals_cell *cell = cell_get(class, interval);
+    struct totals_cell *cell = class != NULL ? cell_get(class, interval) : NULL;
     if (cell == NULL)
         return false;
-    double beyond = chance - 1;
-    cell->samples++;
-    cell->seen_bytes += size;
-    cell->beyond += beyond;
-    cell->beyond_bytes += beyond * size;
-    cell->squares += beyond * beyond;
-    cell->square_bytes += beyond * beyond * size * size;
-    cell->beyond_square_bytes += beyond * size * size;
+    class->known.class_id = class_id;
+    double size = (double) size_bytes, beyond = sample_weight(size_bytes, interval_bytes) - 1;
+    double drawn = sample_interval(size, 1, totals->sampling), squared = drawn * drawn;
+    const struct totals_cell sample = {.samples = 1,
+                                       .seen_bytes = size,
+                                       .beyond = beyond,
+                                       .beyond_bytes = beyond * size,
+                                       .squares = beyond * beyond,
+                                       .square_bytes = beyond * beyond * size * size,
+                                       .beyond_square_bytes = beyond * size * size,
+                                       .seen_square_bytes = size * size,
+                                       .drawn = drawn,
+                                       .drawn_beyond = drawn * beyond,
+                                       .drawn_squares = squared,
+                                       .drawn_square_beyond = squared * beyond,
+                                       .drawn_square_squares = squared * beyond * beyond};
+    cell_add(cell, &sample);
+    if (kind_of(totals, interval) == TOTALS_OF_PROGRAM)
+        totals->unknown_by_chance += (1 + beyond) * size;
     return true;
 }
 
@@ -194,8 +211,8 @@ static void group_add(struct totals_group *group, const struct totals_group *oth
     group->beyond_bytes += other->beyond_bytes;
 }
 
-/* Groups the cells of intervals that were walked.  Groups may enclose cells of others, which have
- * no samples here, so that their factor does not matter.
+/* Groups the cells of intervals whose classes are known.  Groups may enclose cells of others, which
+ * get their factors elsewhere.
  *
  * The JVM reports a sample when its object has been made, and a collection may lie between: then
  * the object is of the interval before the sample's.  So samples may have more bytes than their
@@ -206,7 +223,7 @@ static void find_factors(struct totals_class *class, const struct sample_totals 
     for (size_t i = 0; i < class->count; i++) {
         const struct totals_cell *cell = &class->cells[i];
         group.to = i + 1;
-        if (!is_walked(totals, cell->interval))
+        if (kind_of(totals, cell->interval) != TOTALS_OF_CLASSES)
             continue;
         const struct totals_group one = {.samples = cell->samples,
                                          .bytes = cell->bytes,
@@ -228,42 +245,92 @@ static void find_factors(struct totals_class *class, const struct sample_totals 
     set_factor(class, group.seen_bytes > group.bytes ? &all : &group);
 }
 
-/* Adds what the samples of a cell stand for.  With the factor f, a sample's weight is 1 + f b, and
- * its variance (1 + f b) f b, where b is what its chance alone adds to it. */
-static void add_cell(struct sample_known *known, const struct totals_cell *cell)
+/* Adds what the samples of a cell stand for.  With the factor f and the scale s, a sample's weight
+ * w is s (1 + f b), and its variance w (w - 1), where b is what its chance alone adds to it. */
+static void add_cell(struct sample_sums *sums, const struct totals_cell *cell,
+                     const struct sampling *sampling)
 {
-    double f = cell->factor;
-    known->bytes += cell->bytes;
-    known->objects += cell->objects;
-    known->all.samples += cell->samples;
-    known->all.objects += (double) cell->samples + f * cell->beyond;
-    known->all.bytes += cell->seen_bytes + f * cell->beyond_bytes;
-    known->all.seen_bytes += cell->seen_bytes;
-    known->all.objects_variance += f * cell->beyond + f * f * cell->squares;
-    known->all.bytes_variance += f * cell->beyond_square_bytes + f * f * cell->square_bytes;
+    double f = cell->factor, s = cell->scale;
+    if (cell->samples == 0)
+        return;
+    double samples = (double) cell->samples + f * cell->beyond;
+    double square_bytes = cell->seen_square_bytes + f * cell->beyond_square_bytes;
+    sums->sampling = sampling;
+    sums->samples += cell->samples;
+    sums->objects += s * samples;
+    sums->bytes += s * (cell->seen_bytes + f * cell->beyond_bytes);
+    sums->seen_bytes += cell->seen_bytes;
+    sums->objects_variance += s * ((s - 1) * samples + s * f * (cell->beyond + f * cell->squares));
+    sums->bytes_variance +=
+        s * ((s - 1) * square_bytes + s * f * (cell->beyond_square_bytes + f * cell->square_bytes));
+    sums->intervals += s * (cell->drawn + f * cell->drawn_beyond);
+    sums->interval_squares += s * s *
+                              (cell->drawn_squares + 2 * f * cell->drawn_square_beyond +
+                               f * f * cell->drawn_square_squares);
+}
+
+/* All samples of intervals whose classes are not known have one scale.  If only what is beyond the
+ * samples were corrected, a few large objects whose samples are missing (a thread's first one is)
+ * would count as a great many small ones. */
+static double scale_of_program(const struct sample_totals *totals)
+{
+    return totals->unknown_by_chance > 0 ? totals->unknown_bytes / totals->unknown_by_chance : 1;
+}
+
+static void settle_class(struct sample_totals *totals, struct totals_class *class)
+{
+    struct sample_known *known = &class->known;
+    order_cells(class);
+    find_factors(class, totals);
+    for (size_t i = 0; i < class->count; i++) {
+        struct totals_cell *cell = &class->cells[i];
+        enum totals_kind kind = kind_of(totals, cell->interval);
+        if (kind == TOTALS_OF_CLASSES) {
+            known->bytes += cell->bytes;
+            known->objects += cell->objects;
+            add_cell(&known->all, cell, totals->sampling);
+            continue;
+        }
+        cell->factor = 1;
+        cell->scale = kind == TOTALS_OF_PROGRAM ? scale_of_program(totals) : 1;
+        add_cell(&known->rest, cell, totals->sampling);
+        add_cell(&totals->all.rest, cell, totals->sampling);
+        add_cell(kind == TOTALS_OF_NOTHING ? &totals->all.rest_of_bytes : &totals->shared, cell,
+                 totals->sampling);
+    }
+}
+
+static bool is_of_class(const struct sample_totals *totals)
+{
+    bool is = false;
+    for (size_t i = 0; i < totals->interval_count; i++)
+        is |= totals->kinds[i] == TOTALS_OF_CLASSES;
+    return is;
+}
+
+static bool has_late_sample(const struct totals_class *class, const struct sample_totals *totals)
+{
+    return class->count > 0 &&
+           class->cells[class->count - 1].interval == (uint32_t) totals->interval_count;
 }
 
 void sample_totals_settle(struct sample_totals *totals)
 {
     struct sample_known *all = &totals->all;
-    bool is_late = totals->late.samples > 0; /* some objects are of no interval */
-    all->room = is_late ? INFINITY : totals->unknown_bytes;
-    all->room_of_bytes = is_late ? INFINITY : 0;
     for (size_t i = 1; i <= totals->names.count && i < totals->class_room; i++) {
-        struct totals_class *class = &totals->classes[i];
-        order_cells(class);
-        find_factors(class, totals);
-        for (size_t k = 0; k < class->count; k++)
-            if (is_walked(totals, class->cells[k].interval))
-                add_cell(&class->known, &class->cells[k]);
-        class->known.rest_of_bytes = class->known.rest;
-        class->known.room = class->known.room_of_bytes = all->room;
-        all->objects += class->known.objects;
+        settle_class(totals, &totals->classes[i]);
+        totals->lacks_one |= has_late_sample(&totals->classes[i], totals);
+        all->objects += totals->classes[i].known.objects;
     }
     all->bytes = totals->counted_bytes;
-    all->rest = totals->unwalked;
-    sample_sums_merge(&all->rest, &totals->late);
-    all->rest_of_bytes = totals->late;
+    all->room = totals->lacks_one ? INFINITY : totals->unknown_bytes;
+    all->room_of_bytes = totals->lacks_one ? INFINITY : 0;
+    for (size_t i = 1; i <= totals->names.count && i < totals->class_room; i++) {
+        struct totals_class *class = &totals->classes[i];
+        class->known.room = class->known.room_of_bytes = all->room;
+        class->known.rest.is_one_size = class->is_one_size;
+        class->known.rest_of_bytes = class->known.rest;
+    }
 }
 
 /* ---- asking ---- */
@@ -273,6 +340,19 @@ static const struct totals_class *totals_class_find(const struct sample_totals *
 {
     uint32_t number = name_index_find(&totals->names, 0, name);
     return number != 0 && number < totals->class_room ? &totals->classes[number] : NULL;
+}
+
+double sample_totals_moved(const struct sample_totals *totals)
+{
+    double scale = scale_of_program(totals);
+    return scale > 0 ? fabs(1 - 1 / scale) : 0;
+}
+
+const struct sample_sums *sample_totals_shared(const struct sample_totals *totals)
+{
+    return totals->lacks_one || totals->shared.samples == 0 || is_of_class(totals)
+               ? NULL
+               : &totals->shared;
 }
 
 const struct sample_known *sample_totals_of(const struct sample_totals *totals,
@@ -288,10 +368,9 @@ double sample_totals_weight(const struct sample_totals *totals, struct step_byte
     const struct totals_class *class = totals_class_find(totals, name);
     uint32_t interval = interval_of(totals, time_ns);
     size_t at = class != NULL ? find_cell(class, interval) : 0;
-    if (class == NULL || !is_walked(totals, interval) || at == class->count ||
-        class->cells[at].interval != interval)
+    if (class == NULL || at == class->count || class->cells[at].interval != interval)
         return chance;
-    return 1 + (chance - 1) * class->cells[at].factor;
+    return class->cells[at].scale * (1 + (chance - 1) * class->cells[at].factor);
 }
 
 struct sample_sums sample_sums_of_class(struct sample_sums sums, struct step_bytes name)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exact totals of classes, and what the samples of each class stand for with them
- * (docs/engine-sampled.md).  A trace of engine=sampled with totals=walk says what was allocated of
- * each class from one collection to the next.  A sample stands for itself, and for a share of what
- * its class has beyond its samples: so the bytes of a class's samples are the total.
+ * Exact totals, and what the samples stand for with them (docs/engine-sampled.md).  A trace of
+ * engine=sampled with totals=walk says what was allocated of each class from one collection to the
+ * next: a sample stands for itself, and for a share of what its class has beyond its samples, so
+ * the bytes of a class's samples are the total.  Where it does not, and with totals=threads, the
+ * trace says how many bytes all classes have together, and what all samples stand for is scaled to
+ * these.
  *
  * Fill in the totals of all collections first, then all samples, then settle.
  */
@@ -21,16 +23,28 @@
  * until there are as many.  (The last ones go to those before.) */
 #define TOTALS_SAMPLES_LEAST 8u
 
-/* A class in one interval, from one collection to the next. */
+/* What is known of an interval besides its samples, and what corrects these. */
+enum totals_kind {
+    TOTALS_OF_NOTHING, /* a record is lost, or none follows */
+    TOTALS_OF_PROGRAM, /* the bytes of all classes together */
+    TOTALS_OF_CLASSES
+};
+
+/* A class in one interval, from one record to the next. */
 struct totals_cell {
     uint32_t interval;
-    double bytes, objects; /* exact */
+    double bytes, objects; /* exact: of intervals of which this total is known */
     uint64_t samples;
     double seen_bytes; /* of the samples */
     /* Sums over the samples of b, b * size, b^2, (b * size)^2, b * size^2, where b is what a sample
      * stands for besides itself by its chance alone. */
     double beyond, beyond_bytes, squares, square_bytes, beyond_square_bytes;
-    double factor; /* of that */
+    double seen_square_bytes; /* and of size^2 */
+    /* The same of d, d * b, d^2, d^2 * b, d^2 * b^2, where d is the interval by which a sample
+     * weighs (sample_interval()). */
+    double drawn, drawn_beyond, drawn_squares, drawn_square_beyond, drawn_square_squares;
+    double factor; /* of b, */
+    double scale;  /* and of all: the sample stands for scale * (1 + factor * b) */
 };
 
 struct totals_class {
@@ -40,6 +54,7 @@ struct totals_class {
     size_t count, room;
     uint64_t loader;
     bool is_named; /* `loader` is set */
+    bool is_one_size;
 };
 
 struct sample_totals {
@@ -47,14 +62,17 @@ struct sample_totals {
     struct totals_class *classes; /* by their number there */
     size_t class_room;
     uint64_t *ends_ns; /* of intervals */
-    bool *are_walked;
-    size_t interval_count, end_room, walked_room;
+    enum totals_kind *kinds;
+    size_t interval_count, end_room, kind_room;
     const struct sampling *sampling; /* of the samples; borrowed */
     double counted_bytes;            /* by the JVM, in all intervals, */
-    double unknown_bytes;            /* and in those that are not known */
-    struct sample_sums late;         /* samples after the last interval */
-    struct sample_sums unwalked;     /* of intervals that were not walked */
+    double unknown_bytes;            /* and in those of which classes are not known, */
+    double unknown_by_chance;        /* where samples stand for so many */
+    bool lacks_one;                  /* an interval of which nothing is known */
     struct sample_known all;
+    /* All samples, if the bytes of all classes together are known, and of no class: what any of
+     * them stand for is a share of these. */
+    struct sample_sums shared;
 };
 
 /* To initialise, zero the structure. */
@@ -63,15 +81,20 @@ void sample_totals_reset(struct sample_totals *totals);
 /* A class of the interval that ends next.  All return false if out of memory. */
 bool sample_totals_add_class(struct sample_totals *totals, struct step_bytes name, uint64_t loader,
                              uint32_t class_id, uint64_t objects, uint64_t bytes);
-/* Ends the interval.  `unknown` bytes of those that were counted are of no class. */
-bool sample_totals_end(struct sample_totals *totals, uint64_t time_ns, bool is_walked,
-                       uint64_t counted, uint64_t unknown);
+/* Ends the interval, in which all threads have allocated `counted` bytes. */
+bool sample_totals_end(struct sample_totals *totals, uint64_t time_ns, enum totals_kind kind,
+                       uint64_t counted);
 bool sample_totals_add_sample(struct sample_totals *totals, struct step_bytes name, uint64_t loader,
                               uint32_t class_id, uint64_t time_ns, uint64_t size_bytes,
                               uint64_t interval_bytes);
 /* Computes the factors, when all samples have been added. */
 void sample_totals_settle(struct sample_totals *totals);
 
+/* Returns how far the estimates of the program's bytes are from what the JVM has counted, as a
+ * share of that. */
+double sample_totals_moved(const struct sample_totals *totals);
+/* Returns the sums of all samples if any of them are a share of these; else NULL. */
+const struct sample_sums *sample_totals_shared(const struct sample_totals *totals);
 /* Returns what a sample stands for, of which there would be `chance` (1 / p) by its chance. */
 double sample_totals_weight(const struct sample_totals *totals, struct step_bytes name,
                             uint64_t time_ns, double chance);

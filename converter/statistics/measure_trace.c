@@ -232,14 +232,13 @@ static void put_known(const struct folding *folding, enum measure_axis axis, uin
     }
 }
 
-/* What totals=walk has found takes the place of what samples say. */
+/* What totals= has found takes the place of what samples say. */
 static bool fold_totals(struct folding *folding)
 {
     const struct statistics *found = &folding->measure->calls;
     const struct sample_totals *totals = folding->measure->heap.samples.weights.totals;
     const struct class_totals *class;
-    if (totals == NULL || found->eden.walks == 0 ||
-        folding->measure->snapshots[END].samples == NULL)
+    if (totals == NULL || folding->measure->snapshots[END].samples == NULL)
         return true;
     put_known(folding, AXIS_PROGRAM, 1, &totals->all);
     for (uint32_t i = 0; (class = id_table_next(&found->classes, &i)) != NULL; i++) {
@@ -260,7 +259,7 @@ static bool fold_eden(struct folding *folding)
 {
     const struct statistics *found = &folding->measure->calls;
     const struct class_totals *class;
-    if (found->eden.walks == 0)
+    if (found->eden.walks + found->eden.readings == 0)
         return true;
     if (folding->measure->heap.samples.weights.interval_bytes != 0)
         return fold_totals(folding);

@@ -329,8 +329,10 @@ static enum step_status put_eden_class(struct statistics *statistics, const stru
 
 static void put_eden_walk(struct statistics *statistics, const struct trace_fact *fact)
 {
-    statistics->eden.walks++;
-    statistics->eden.not_seen += fact->how != STEP_LIVE_EDEN_WALKED;
+    bool is_walk = fact->how != STEP_LIVE_EDEN_COUNTED;
+    statistics->eden.walks += is_walk;
+    statistics->eden.readings += !is_walk;
+    statistics->eden.not_seen += is_walk && fact->how != STEP_LIVE_EDEN_WALKED;
     statistics->eden.bytes += fact->counted;
 }
 

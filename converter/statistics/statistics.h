@@ -89,10 +89,11 @@ struct method_totals {
 };
 
 /* What engine=walk says of its own walks.  The objects that they found are in the totals; of a
- * sampled trace (totals=walk) they are in the weights. */
+ * sampled trace (totals=walk, totals=threads) they are in the weights. */
 struct eden_totals {
     uint64_t walks;     /* collections, and the end */
     uint64_t not_seen;  /* of these: left out, or not to be trusted */
+    uint64_t readings;  /* of counters, without a walk */
     uint64_t bytes;     /* that the JVM has counted */
     uint64_t not_known; /* bytes of them: of no known class */
 };

@@ -2,6 +2,7 @@
 /* Prints statistics as text and as JSON.  What a sample cannot tell, such as the peak, is left out
  * of those of a sampled trace. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "converter/files/sampled_trace.h"
 #include "converter/numbers/amount.h"
@@ -111,7 +112,7 @@ static void print_rate(const struct statistics *statistics)
 static void print_eden(const struct statistics *statistics)
 {
     const struct eden_totals *eden = &statistics->eden;
-    if (eden->not_known > 0)
+    if (eden->not_known > 0 && eden->walks > 0)
         printf("unknown   %s of that is of no known class\n",
                quantity_of_bytes((double) eden->not_known).text);
     if (eden->not_seen > 0)
@@ -119,6 +120,9 @@ static void print_eden(const struct statistics *statistics)
                " collections (the agent's option share): objects "
                "and classes are partial\n",
                eden->not_seen, eden->walks);
+    if (eden->readings > 0)
+        printf("counted   %s of all classes together, by the JVM's counters of its threads\n",
+               quantity_of_bytes((double) eden->bytes).text);
 }
 
 static void print_survivors(const struct statistics *statistics)
@@ -164,7 +168,10 @@ static void print_lifetime_of_samples(const struct statistics *statistics)
 {
     const struct sample_lives *lives = &statistics->all.sampled.lives;
     const struct estimate life = estimate_life(lives);
-    if (lives->samples > 0)
+    if (lives->samples > 0 && isinf(life.high))
+        printf("lifetime  mean %s (of too few samples for a range)\n",
+               lifetime(statistics, life.value).text);
+    else if (lives->samples > 0)
         printf("lifetime  mean %s (%s to %s)\n", lifetime(statistics, life.value).text,
                lifetime(statistics, life.low).text, lifetime(statistics, life.high).text);
 }
@@ -280,7 +287,7 @@ static void put_units(struct json_output *json, const struct statistics *statist
 
 static void put_eden(struct json_output *json, const struct eden_totals *eden)
 {
-    if (eden->walks == 0)
+    if (eden->walks + eden->readings == 0)
         return;
     json_begin_object(json, "eden");
     json_number(json, "walks", eden->walks);

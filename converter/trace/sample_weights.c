@@ -27,8 +27,11 @@ void sample_weights_init(struct sample_weights *weights, uint64_t interval_bytes
 void sample_weights_reset(struct sample_weights *weights)
 {
     if (weights->totals != NULL) {
-        if (weights->sampling->totals == weights->totals)
+        if (weights->sampling->totals == weights->totals) {
             weights->sampling->totals = NULL;
+            weights->sampling->shared = NULL;
+            weights->sampling->moved = 0;
+        }
         sample_totals_reset(weights->totals);
         free(weights->totals);
     }
@@ -51,13 +54,20 @@ static bool sample_weights_grow(struct sample_weights *weights)
 }
 
 /* What a walk knows is of its classes' records: where these have other sums, some are lost, or they
- * are wrong, and nothing is known of the interval. */
+ * are wrong, and no class is known.  If a record before this one is lost, so are the bytes that
+ * were counted then; and nothing is known of one that knows more than it has counted. */
 static bool put_walk(struct sample_weights *weights, const struct trace_fact *fact)
 {
-    bool is_whole = weights->class_bytes == fact->bytes && fact->bytes <= fact->counted;
+    bool is_next = fact->collection == weights->records + 1;
+    bool has_classes = fact->how == STEP_LIVE_EDEN_WALKED && weights->class_bytes == fact->bytes &&
+                       fact->bytes == fact->counted;
     weights->class_bytes = 0;
-    return sample_totals_end(weights->totals, fact->time_ns, fact->how == STEP_LIVE_EDEN_WALKED,
-                             fact->counted, is_whole ? fact->counted - fact->bytes : fact->counted);
+    weights->records = fact->collection;
+    return sample_totals_end(weights->totals, fact->time_ns,
+                             !is_next || fact->bytes > fact->counted ? TOTALS_OF_NOTHING
+                             : has_classes                           ? TOTALS_OF_CLASSES
+                                                                     : TOTALS_OF_PROGRAM,
+                             fact->counted);
 }
 
 static bool put_totals(struct sample_weights *weights, const struct trace_fact *fact)
@@ -94,7 +104,8 @@ enum step_status sample_weights_put_fact(void *user, const struct trace_fact *fa
 /* The files of a ring as one have no totals for the time between them: each file alone has. */
 static bool has_totals(const struct event_source *source)
 {
-    return trace_text_is(event_source_property(source, "totals"), "walk") &&
+    const struct trace_text totals = event_source_property(source, "totals");
+    return (trace_text_is(totals, "walk") || trace_text_is(totals, "threads")) &&
            event_source_property(source, "file-set-pauses-ns").unshown == NULL;
 }
 
@@ -109,7 +120,6 @@ static enum step_status put_sample(void *user, const struct trace_event *event)
                : STEP_STATUS_NO_MEMORY;
 }
 
-/* Without a collection that was walked there are no totals. */
 static enum step_status read_totals(struct sample_weights *weights, struct event_source *source,
                                     struct step_error *error)
 {
@@ -118,6 +128,8 @@ static enum step_status read_totals(struct sample_weights *weights, struct event
     enum step_status status = event_source_samples(source, put_sample, weights, error);
     sample_totals_settle(weights->totals);
     weights->sampling->totals = weights->totals;
+    weights->sampling->shared = sample_totals_shared(weights->totals);
+    weights->sampling->moved = sample_totals_moved(weights->totals);
     return status;
 }
 

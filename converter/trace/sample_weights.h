@@ -8,8 +8,8 @@
  * 2^53 / (p * least threshold since its birth) objects.  Objects that were given up are censored:
  * they have an allocation, and nothing else.
  *
- * With exact totals of classes (totals=walk) 1 / p is corrected by these (sample_totals.h): in all
- * that is said of a sample, its weight is the corrected one.
+ * With exact totals (totals=walk, totals=threads) 1 / p is corrected by these (sample_totals.h): in
+ * all that is said of a sample, its weight is the corrected one.
  */
 #ifndef CONVERTER_TRACE_SAMPLE_WEIGHTS_H
 #define CONVERTER_TRACE_SAMPLE_WEIGHTS_H
@@ -30,7 +30,8 @@ struct sample_weights {
     struct id_set given_up;   /* of those that were passed */
     struct object_table live; /* objects whose weights differ from those of the trace's interval */
     struct sample_totals *totals;    /* NULL: none */
-    uint64_t class_bytes;            /* of classes since the last walk */
+    uint64_t class_bytes;            /* of classes since the last record of all */
+    uint64_t records;                /* of all, those included that the trace has lost */
     const struct trace_names *names; /* of the classes; borrowed */
     bool no_memory;                  /* weights are not valid */
 };

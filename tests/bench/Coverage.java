@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+import com.sun.management.GarbageCollectionNotificationInfo;
+import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.Supplier;
+import javax.management.NotificationEmitter;
+import javax.management.openmbean.CompositeData;
 
 /**
  * Programs that know what they allocate. Each prints at its end, by class and by site (the method that allocates), how many
- * objects and bytes it has allocated, and how many of them live; the others have died, since it collects garbage before. For
- * coverage.py.
+ * objects and bytes it has allocated, and how many of them live; the others have died, since it collects garbage before. What
+ * is not kept dies at the next collection of young objects, whose end the JVM tells: so the mean lifetime of the dead is known, too.
+ * For coverage.py.
  *
  *     java Coverage SCENARIO
  */
@@ -56,6 +63,53 @@ final class Coverage {
         sums[3] += kept * bytesEach;
     }
 
+    static final long HUMONGOUS = 500_000; // these die at collections of all objects only
+    static final ConcurrentSkipListSet<Long> collections = new ConcurrentSkipListSet<>(); // their ends, by System.nanoTime()
+
+    /** So many objects that die were made at about this time. */
+    record Born(String site, String type, long time, int dying) { }
+    static final ConcurrentLinkedQueue<Born> born = new ConcurrentLinkedQueue<>();
+
+    static List<GarbageCollectorMXBean> collectors() {
+        return ManagementFactory.getGarbageCollectorMXBeans().stream()
+                .filter(bean -> bean.getName().endsWith("Young Generation") || bean.getName().endsWith("Old Generation")).toList();
+    }
+
+    /** The JVM says when a collection ended in milliseconds since its start; in their midst, as they are rounded down. */
+    static void watchCollections() {
+        var jvm = ManagementFactory.getRuntimeMXBean();
+        long uptime = jvm.getUptime();
+        while (jvm.getUptime() == uptime)
+            Thread.onSpinWait();
+        long start = System.nanoTime() - jvm.getUptime() * 1_000_000;
+        for (GarbageCollectorMXBean bean : collectors())
+            ((NotificationEmitter) bean).addNotificationListener((notification, unused) -> {
+                if (notification.getType().equals(GarbageCollectionNotificationInfo.GARBAGE_COLLECTION_NOTIFICATION)) {
+                    var info = GarbageCollectionNotificationInfo.from((CompositeData) notification.getUserData()).getGcInfo();
+                    collections.add(start + info.getEndTime() * 1_000_000 + 500_000);
+                }
+            }, null, null);
+    }
+
+    /** Mean lifetimes, when all collections have been told. */
+    static void printLives() throws InterruptedException {
+        for (int i = 0; i < 500 && collections.size() < collectors().stream().mapToLong(GarbageCollectorMXBean::getCollectionCount).sum(); i++)
+            Thread.sleep(10);
+        Map<String, double[]> lives = new HashMap<>();
+        for (Born some : born) {
+            Long died = collections.ceiling(some.time);
+            for (String of : new String[] {"class " + some.type, "site " + some.site}) {
+                double[] sums = lives.computeIfAbsent(of, key -> new double[2]);
+                sums[0] += died == null ? Double.NaN : some.dying * (double) (died - some.time);
+                sums[1] += some.dying;
+            }
+        }
+        lives.forEach((of, sums) -> {
+            if (!Double.isNaN(sums[0]) && sums[1] > 0)
+                System.out.printf("life %s %d%n", of, (long) (sums[0] / sums[1]));
+        });
+    }
+
     /** One kind of object from one site. */
     record Maker(String site, String type, Supplier<Object> make, long bytesEach) {
         static Maker of(String site, String type, Supplier<Object> make) {
@@ -63,21 +117,27 @@ final class Coverage {
         }
 
         void make(int count) {
-            for (int i = 0; i < count; i++)
-                sink = make.get();
-            note(count, 0);
+            keep(count, Integer.MAX_VALUE);
         }
 
-        /** Keeps one in `every`. */
+        /** Keeps one in `every`; none, if that is the largest number. */
         void keep(int count, int every) {
-            int stays = 0;
-            for (int i = 0; i < count; i++) {
-                Object made = make.get();
-                sink = made;
-                if (i % every == 0) {
-                    kept.add(made);
-                    stays++;
+            int stays = 0, most = (int) Math.max(1, Math.min(256, 16_384 / bytesEach));
+            for (int done = 0; done < count; done += most) {
+                int dying = 0;
+                long begun = System.nanoTime();
+                for (int i = done; i < Math.min(count, done + most); i++) {
+                    Object made = make.get();
+                    sink = made;
+                    if (every != Integer.MAX_VALUE && i % every == 0) {
+                        kept.add(made);
+                        stays++;
+                    } else {
+                        dying++;
+                    }
                 }
+                if (bytesEach < HUMONGOUS)
+                    born.add(new Born(site, type, begun + (System.nanoTime() - begun) / 2, dying));
             }
             note(count, stays);
         }
@@ -216,6 +276,7 @@ final class Coverage {
     }
 
     public static void main(String[] args) throws InterruptedException {
+        watchCollections();
         switch (args[0]) {
             case "mix-1" -> mix(40, 1, 250_000, 20_000);
             case "mix-10" -> mix(20, 10, 25_000, 40_000);
@@ -238,5 +299,6 @@ final class Coverage {
         Thread.sleep(20);
         print("class", classes);
         print("site", sites);
+        printLives();
     }
 }

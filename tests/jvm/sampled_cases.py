@@ -400,12 +400,42 @@ def judge_watch_of_totals(session, found):
 
 
 def sampled_totals(session):
-    """With ZGC there are samples only, in each file of a ring."""
+    """With ZGC the bytes of all classes are known, in each file of a ring, too; without the counters there are samples only."""
     judge_totals(session)
-    eden_cases.with_collector(session, "Z", judge_no_totals)
+    eden_cases.with_collector(session, "Z", judge_sum)
+    eden_cases.with_collector(session, "Z", judge_sums_of_ring)
+    judge_no_totals(session)
 
 
-def judge_no_totals(session):
+def judge_sum(session):
+    """The bytes of all classes are what the program's threads counted, and what their samples stand for."""
+    run = session.run(session.java("Eden", "-Xmx128m", "file=run.step,engine=sampled,sample=256k,totals=walk"))
+    require(run.returncode == 0, f"the program ends with {run.returncode}: {shown(run.stderr)}")
+    require(b"no eden that can be walked" in run.stderr and b"(totals=threads)" in run.stderr, shown(run.stderr))
+    require(json.loads(session.step("info", "--json", "run.step"))["properties"]["totals"] == "threads", "properties")
+    found = stats(session)
+    told = found["objects"]["allocated_bytes"]
+    rows = eden_cases.counted_classes(session)
+    lines = [line.split() for line in open(session.path("facts.out"), encoding="utf-8")]
+    least = sum(int(line[1]) for line in lines if line[0] == "thread") + sum(size for name, _, size in rows if name.endswith("InThread"))
+    counted = found["eden"]["counted_bytes"]
+    require(told["low"] == told["high"] == counted == found["eden"]["unknown_bytes"] and found["eden"]["walks"] == 0, f"{told}, {found['eden']}")
+    # besides these: what starts the program, and virtual threads
+    require(least <= counted <= 1.25 * least, f"{counted} bytes, the threads counted {least}")
+    by_weight = session_sum(session, "select sum(size * weight) as bytes from objects")
+    require(abs(by_weight - counted) <= 1e-6 * counted, f"{by_weight} bytes by weight, not {counted}")
+    for name, objects, size in rows:
+        if size > least / 10:
+            [row] = [row for row in found["classes"] if row["name"] == name]
+            require(abs(row["allocated_bytes"]["estimate"] - size) <= size / 2 and row["allocated_bytes"]["high"] < counted, f"{name}: {row}, not {size}")
+    print(f"{session.collector}: {counted} bytes, the threads counted {least}")
+
+
+def session_sum(session, query):
+    return json.loads(session.step("sql", "--json", "run.step", query))[0]["bytes"]
+
+
+def judge_sums_of_ring(session):
     pathlib.Path(session.path("ring")).mkdir(exist_ok=True)
     for path in pathlib.Path(session.path("ring")).iterdir():
         path.unlink()
@@ -417,11 +447,19 @@ def judge_no_totals(session):
         require(process.poll() is None, f"it ends with {process.poll()}")
     finally:
         process.kill()
-    text = pathlib.Path(session.path("stderr")).read_text(encoding="utf-8")
-    require("no eden that can be walked" in text and "the trace has samples only" in text, text)
     for name in ("run.000001.step", "run.000002.step"):
         properties = json.loads(session.step("info", "--json", f"ring/{name}"))["properties"]
-        require("totals" not in properties, f"{name}: {properties}")
+        require(properties["totals"] == "threads", f"{name}: {properties}")
+        found = json.loads(session.step("stats", "--json", f"ring/{name}"))
+        require(found["eden"]["left_out"] == 0 and "counted_bytes" in found["eden"], f"{name}: {found['eden']}")
+
+
+def judge_no_totals(session):
+    for options, reason in (("totals=walk", b"does not allow `eden`"), ("totals=threads", b"the JVM's counters")):
+        run = session.run(session.java("-version", "", f"file=run.step,overwrite=yes,engine=sampled,internals=none,{options}"))
+        require(run.returncode == 0 and reason in run.stderr and b"the trace has samples only" in run.stderr, shown(run.stderr))
+        properties = json.loads(session.step("info", "--json", "run.step"))["properties"]
+        require("totals" not in properties, f"{options}: {properties}")
 
 
 def ring_files(session):

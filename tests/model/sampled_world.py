@@ -12,7 +12,7 @@ LARGE = 100016
 
 class SampledWorld(World):
     """`changes`: the interval may change from round to round; `twins`: so many array classes of the same mixture; `totals`:
-    walks of eden say what each round made of each class."""
+    walks of eden say what each round made of each class, or counters what it made in all; a record may be lost."""
 
     def __init__(self, seed, changes=True, twins=0, totals=False):
         self.changes, self.twins, self.totals, self.walks = changes, twins, totals, []
@@ -43,13 +43,14 @@ class SampledWorld(World):
         self.scripts = {t: [] for t in range(1, len(self.threads) + 1)}
         self.truth = collections.defaultdict(lambda: [0, 0, 0])  # of a class: allocated, alive, allocated bytes
         self.rounds, self.order, self.walks = [], 0, []
+        self.counters_only = self.totals and chance.random() < 0.4
         self.start = now = chance.randint(1, 50)
         mixture = self.mixture()
         living = []
         rounds = chance.choice([1, 2, 4, 8])
         for number in range(1, rounds + 1):
             begun, now = now, self.make_round(now, mixture, living)
-            late = chance.choice([0, 0, 2, 20]) if self.totals and number < rounds else 0  # the round's last samples are reported after its walk
+            late = chance.choice([0, 0, 2, 20]) if self.totals and number < rounds and not (self.twins and self.counters_only) else 0  # the round's last samples are reported after its walk
             self.walk(max(now - late, begun), mixture)
             now += chance.randint(1, 20)
             keep = chance.choice([0.1, 0.5, 0.9])
@@ -65,6 +66,8 @@ class SampledWorld(World):
         self.end, self.ended = now + chance.randint(1, 30), []
         if self.totals and chance.random() < 0.2:
             self.walks.pop()
+        if self.walks and not self.twins and chance.random() < 0.15:
+            self.walks.remove(chance.choice(self.walks))
 
     def walk(self, now, mixture):
         """At the end of a round; the last one is missing if the program was killed."""
@@ -73,13 +76,13 @@ class SampledWorld(World):
             made[kind][0] += count
             made[kind][1] += count * size
         counted = sum(size for _, size in made.values())
-        how = chance.choice([0, 0, 0, 0, 0, 0, 1, 2, 3]) if self.totals else 0
+        how = 4 if self.counters_only else chance.choice([0, 0, 0, 0, 0, 0, 1, 2, 3]) if self.totals else 0
         if how == 0 and made and chance.random() < 0.1:
             del made[chance.choice(sorted(made))]  # of no known class
-        self.walks.append((now, how, counted, made if how == 0 else {}))
+        self.walks.append((now, how, counted, made if how == 0 else {}, len(self.rounds)))
 
     def walk_lines(self):
-        for number, (time, how, counted, made) in enumerate(self.walks, 1):
+        for time, how, counted, made, number in self.walks:
             for kind, (count, size) in made.items():
                 yield f"0 eden-class {time} 0 {number} {kind} {count} {size}"
             known = sum(size for _, size in made.values())
@@ -148,7 +151,7 @@ class SampledWorld(World):
         yield f"property java-vm-version {self.version}"
         yield "property sample-repeats 0"
         if self.totals:
-            yield "property totals walk"
+            yield f"property totals {'threads' if self.counters_only else 'walk'}"
 
     def lines(self):
         yield from self.properties()

@@ -11,27 +11,14 @@ LEAST = 8
 SURE, MANY = 1e15, 1e6
 
 
-def below(a, b, x):
-    """The distribution function of a beta variable, by its series of positive terms."""
-    if not 0 < x < 1:
-        return float(x >= 1)
-    if x > (a + 1) / (a + b + 2):
-        return 1 - below(b, a, 1 - x)
-    total = term = 1.0
-    k = 0
-    while term > 1e-14 * total:
-        term *= (a + b + k) / (a + 1 + k) * x
-        total += term
-        k += 1
-    return total * math.exp(a * math.log(x) + b * math.log1p(-x) - math.log(a) - math.lgamma(a) - math.lgamma(b) + math.lgamma(a + b))
+CLASSES, PROGRAM, NOTHING = "classes", "program", "nothing"
 
 
-def quantile(a, b, wanted):
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if below(a, b, middle) < wanted else (low, middle)
-    return low
+def kind_of_record(walk, number_before):
+    _, how, counted, made, number = walk
+    if number != number_before + 1:
+        return NOTHING  # a record before it is lost
+    return CLASSES if how == 0 and sum(size for _, size in made.values()) >= counted else PROGRAM
 
 
 class Totals:
@@ -40,29 +27,50 @@ class Totals:
     def __init__(self, world):
         self.world, self.corrected = world, copy.copy(world)
         self.ends = [walk[0] for walk in world.walks]
-        self.known = [how == 0 and sum(size for _, size in made.values()) >= counted for _, how, counted, made in world.walks]
+        self.kinds = [kind_of_record(walk, before) for walk, before in zip(world.walks, [0] + [walk[4] for walk in world.walks])]
         self.corrected.objects = [copy.copy(o) for o in world.objects]
         self.of_name = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0, []]))  # name, interval: objects, bytes, samples
+        self.of_program = []  # samples
         self.rest = collections.defaultdict(list)
-        for i, (_, _, _, made) in enumerate(world.walks):
-            for kind, (count, size) in made.items() if self.known[i] else ():
+        self.late = []
+        for i, (_, _, _, made, _) in enumerate(world.walks):
+            for kind, (count, size) in made.items() if self.kinds[i] == CLASSES else ():
                 cell = self.of_name[world.class_name(kind)][i]
                 cell[0] += count
                 cell[1] += size
         for o in self.corrected.objects:
-            i = self.interval(o)
-            if self.is_known(i):
-                self.of_name[world.class_name(o.kind)][i][2].append(o)
-            else:
-                self.rest[world.class_name(o.kind)].append(o)
+            self.put(o, world.class_name(o.kind))
         for cells in self.of_name.values():
             self.correct([cells[i] for i in sorted(cells)])
+        self.moved = self.scale()
 
-    def interval(self, o):
-        return next((i for i, end in enumerate(self.ends) if o.born <= end), len(self.ends))
+    def put(self, o, name):
+        i = next((i for i, end in enumerate(self.ends) if o.born <= end), len(self.ends))
+        kind = self.kinds[i] if i < len(self.ends) else NOTHING
+        if kind == CLASSES:
+            self.of_name[name][i][2].append(o)
+            return
+        self.rest[name].append(o)
+        if kind == PROGRAM:
+            self.of_program.append(o)
+        else:
+            self.late.append(o)
 
-    def is_known(self, i):
-        return i < len(self.known) and self.known[i]
+    def scale(self):
+        """All samples of intervals without known classes, to the bytes of these; returns how far that moved them."""
+        counted = sum(walk[2] for kind, walk in zip(self.kinds, self.world.walks) if kind == PROGRAM)
+        by_chance = sum(o.size * o.weight for o in self.of_program)
+        if not by_chance or not counted:
+            return 0
+        for o in self.of_program:
+            o.weight *= counted / by_chance
+        return abs(1 - by_chance / counted)
+
+    def of_bytes(self, objects):
+        return estimates_of.of_bytes(objects, self.moved)
+
+    def of_objects(self, objects, name=None):
+        return estimates_of.of_objects(self.corrected, objects, self.world.objects, name, self.moved)
 
     @staticmethod
     def has_more(cells):
@@ -99,9 +107,13 @@ class Totals:
 
     def room(self, of_bytes_of_all=False):
         """What may be there without a sample."""
-        late = any(self.interval(o) == len(self.ends) for o in self.world.objects)
-        unknown = 0 if of_bytes_of_all else sum(counted for known, (_, _, counted, _) in zip(self.known, self.world.walks) if not known)
-        return math.inf if late else unknown
+        if self.late or NOTHING in self.kinds:
+            return math.inf
+        return 0 if of_bytes_of_all else sum(walk[2] for kind, walk in zip(self.kinds, self.world.walks) if kind == PROGRAM)
+
+    def shared(self):
+        """All samples, if only the bytes of all classes together are known: all numbers are shares of these."""
+        return self.of_program if set(self.kinds) == {PROGRAM} and not self.late else []
 
     def mean(self):
         return estimates_of.mean_drawn(self.world.objects, self.world.interval)
@@ -114,39 +126,41 @@ class Totals:
         known, size = self.sums(name)
         one_size = not name.startswith("[") and name != "java/lang/Class" and known
         room = min(self.room(), estimates_of.NONE * self.mean()) / (size / known if one_size else estimates_of.SMALLEST)
-        return self.plus(known, estimates_of.of_objects(self.world, self.rest[name], self.world.objects, name), room)
+        return self.plus(known, self.part_objects(name, self.rest[name]), room)
 
     def class_bytes(self, name):
         room = min(self.room(), estimates_of.NONE * self.mean())
-        return self.plus(self.sums(name)[1], estimates_of.of_bytes(self.rest[name]), room)
+        return self.plus(self.sums(name)[1], self.part_bytes(name, self.rest[name]), room)
 
     def all_objects(self):
         rest = [o for found in self.rest.values() for o in found]
         room = min(self.room(), estimates_of.NONE * self.mean()) / estimates_of.SMALLEST
-        return self.plus(sum(self.sums(name)[0] for name in self.of_name), estimates_of.of_objects(self.world, rest, self.world.objects), room)
+        return self.plus(sum(self.sums(name)[0] for name in self.of_name), self.of_objects(rest), room)
 
     def all_bytes(self):
-        late = [o for o in self.world.objects if self.interval(o) == len(self.ends)]
         room = min(self.room(True), estimates_of.NONE * self.mean())
-        return self.plus(sum(counted for _, _, counted, _ in self.world.walks), estimates_of.of_bytes(late), room)
+        counted = sum(walk[2] for kind, walk in zip(self.kinds, self.world.walks) if kind != NOTHING)
+        return self.plus(counted, self.of_bytes(self.late), room)
 
     def is_share(self, name):
         return not self.rest[name] and self.room() <= 0 and sum(o.size * o.weight for o in self.samples(name)) > 0
 
     def part_bytes(self, name, objects):
-        """Of a part of a class."""
-        if not objects or not self.is_share(name):
-            return estimates_of.of_bytes(objects)
-        everything = self.samples(name)
+        """Of a part of a class; without a name, of the program."""
+        everything = self.samples(name) if name and self.is_share(name) else self.shared()
+        if not objects or not everything:
+            return self.of_bytes(objects)
         part, total = (sum(o.size * o.weight for o in found) for found in (objects, everything))
-        of_part, of_all = (sum(o.size ** 2 * o.weight * (o.weight - 1) for o in found) for found in (objects, everything))
+        of_part, of_all = (max(sum(o.size ** 2 * o.weight * (o.weight - 1) for o in found), 0) for found in (objects, everything))
         beyond, own = (sum(o.size * (o.weight - 1) for o in found) for found in (everything, objects))
-        r = min(max(own / beyond, 0), 1) if beyond > 0 else 0
-        variance = max((1 - 2 * r) * of_part + r * r * of_all, 0)
+        of_class = name and self.is_share(name)
+        r = part / total if not of_class else own / beyond if beyond > 0 else 0
+        r = min(max(r, 0), 1)
+        variance = max((1 - 2 * r) * of_part + r * r * of_all, 0) + (0 if of_class else (self.moved * part * (1 - r)) ** 2)
         share = min(part / total, 1)
         if len(objects) == len(everything):
             count = total ** 2 / of_all if of_all else math.inf
-            return (part, part, part) if not count < SURE else (part, total * quantile(count, 1, 0.025), total)
+            return (part, part, part) if not count < SURE else (part, total * estimates_of.quantile(count, 1, 0.025), total)
         count = share * (1 - share) * total ** 2 / variance if variance else math.inf
         if not count < SURE:
             return part, part, part
@@ -154,13 +168,14 @@ class Totals:
             half = estimates_of.Z * math.sqrt(variance)
             return part, max(part - half, 0), min(part + half, total)
         inside, outside = count * share, count * (1 - share)
-        return part, total * quantile(inside, outside + 1, 0.025), total * quantile(inside + 1, outside, 0.975)
+        return part, total * estimates_of.quantile(inside, outside + 1, 0.025), total * estimates_of.quantile(inside + 1, outside, 0.975)
 
     def part_objects(self, name, objects):
-        if objects and self.is_share(name) and not name.startswith("[") and name != "java/lang/Class":
+        one_size = name and not name.startswith("[") and name != "java/lang/Class"
+        if objects and one_size and (self.is_share(name) or self.shared()):
             size = sum(o.size * o.weight for o in objects) / sum(o.weight for o in objects)
             return tuple(value / size for value in self.part_bytes(name, objects))
-        value, low, high = estimates_of.of_objects(self.corrected, objects, self.world.objects, name)
-        if objects and self.is_share(name) and high > self.sums(name)[0]:
+        value, low, high = self.of_objects(objects, name)
+        if objects and name and self.is_share(name) and high > self.sums(name)[0]:
             high = max(self.sums(name)[0], value)
         return value, low, high

@@ -269,12 +269,13 @@ enum step_live_fact {
     /* words: collection, class, age, objects, bytes */
     STEP_LIVE_EDEN_AGE = 9
 };
-/* Whether engine=walk has seen the objects of a collection. */
+/* Whether the objects that were allocated since the last record have been seen. */
 enum step_live_eden {
     STEP_LIVE_EDEN_WALKED = 0,
     STEP_LIVE_EDEN_LEFT_OUT, /* walks would have taken too large a part of the time */
     STEP_LIVE_EDEN_UNSEEN,   /* a collection was not announced */
-    STEP_LIVE_EDEN_REFUSED   /* what was found was wrong */
+    STEP_LIVE_EDEN_REFUSED,  /* what was found was wrong */
+    STEP_LIVE_EDEN_COUNTED   /* no walk: the counters of all threads were read (totals=threads) */
 };
 #define STEP_LIVE_EDEN_CLASS_BYTES 32u
 #define STEP_LIVE_EDEN_WALK_BYTES 48u

@@ -30,7 +30,8 @@ static void fill(struct sample_totals *totals, const uint32_t *order)
             if (i % 2 == 0)
                 CU_ASSERT_TRUE(sample_totals_add_class(totals, name_of("b"), 0, 2, 10, 8000 + i));
         }
-        CU_ASSERT_TRUE(sample_totals_end(totals, (i + 1) * SECOND, is_walked, 72000, 0));
+        CU_ASSERT_TRUE(sample_totals_end(totals, (i + 1) * SECOND,
+                                         is_walked ? TOTALS_OF_CLASSES : TOTALS_OF_PROGRAM, 72000));
     }
     for (size_t i = 0; i < SAMPLES; i++) {
         uint64_t number = order[i], size = 64 + number % 7 * 100;
@@ -100,7 +101,8 @@ static void test_reported_late(void)
     for (uint64_t i = 0; i < ROUNDS; i++) {
         CU_ASSERT_TRUE(
             sample_totals_add_class(&totals, name_of("[a"), 0, 1, OBJECTS, OBJECTS * size));
-        CU_ASSERT_TRUE(sample_totals_end(&totals, (i + 1) * SECOND, true, OBJECTS * size, 0));
+        CU_ASSERT_TRUE(
+            sample_totals_end(&totals, (i + 1) * SECOND, TOTALS_OF_CLASSES, OBJECTS * size));
     }
     for (uint64_t pass = 0; pass < 2; pass++) {
         for (uint64_t i = 0; i < OBJECTS * ROUNDS; i++) {
@@ -123,9 +125,73 @@ static void test_reported_late(void)
     sample_totals_reset(&totals);
 }
 
+/* Half of the samples are of class a; nothing is known but the bytes of all. The samples' bytes are
+ * these, and a class is a share. */
+static void test_program_alone(void)
+{
+    enum { ROUNDS = 60, EACH = 12 };
+    static struct sampling shared;
+    struct sample_totals totals = {.sampling = &shared};
+    const uint64_t counted = 123456, lost = 17;
+    shared = sampling;
+    for (uint64_t i = 0; i < ROUNDS; i++)
+        CU_ASSERT_TRUE(sample_totals_end(&totals, (i + 1) * SECOND, TOTALS_OF_PROGRAM, counted));
+    double sum = 0;
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (uint64_t k = 0; k < ROUNDS * EACH; k++) {
+            bool is_a = k % 2 == 0;
+            uint64_t round = k / EACH, size = 16 + k % 5 * 300;
+            if (pass == 0) {
+                CU_ASSERT_TRUE(sample_totals_add_sample(&totals, name_of(is_a ? "a" : "[b"), 0,
+                                                        is_a ? 1 : 2, round * SECOND + 1 + k, size,
+                                                        sampling.interval_bytes));
+                continue;
+            }
+            double chance = sample_weight(size, sampling.interval_bytes);
+            sum += (double) size * sample_totals_weight(&totals, name_of(is_a ? "a" : "[b"),
+                                                        round * SECOND + 1 + k, chance);
+        }
+        if (pass == 0)
+            sample_totals_settle(&totals);
+    }
+    CU_ASSERT_DOUBLE_EQUAL(sum, ROUNDS * (double) counted, 1e-3);
+    shared.totals = &totals;
+    shared.shared = sample_totals_shared(&totals);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(shared.shared);
+    CU_ASSERT_DOUBLE_EQUAL(shared.shared->bytes, ROUNDS * (double) counted, 1e-3);
+    struct sample_sums of_a = {.samples = 1, .sampling = &shared}; /* a row of the class */
+    of_a = sample_sums_of_class(of_a, name_of("a"));
+    sample_sums_make_whole(&of_a);
+    struct estimate share = estimate_bytes(&of_a);
+    CU_ASSERT_TRUE(share.low > 0.3 * ROUNDS * (double) counted);
+    CU_ASSERT_TRUE(share.low < share.value && share.value < share.high);
+    CU_ASSERT_TRUE(share.high < ROUNDS * (double) counted);
+    sample_totals_reset(&totals);
+
+    /* a lost record: nothing is a share any more, and the samples there stand for what chance says
+     */
+    totals = (struct sample_totals){.sampling = &shared};
+    for (uint64_t i = 0; i < ROUNDS; i++)
+        CU_ASSERT_TRUE(sample_totals_end(
+            &totals, (i + 1) * SECOND, i == lost ? TOTALS_OF_NOTHING : TOTALS_OF_PROGRAM, counted));
+    for (uint64_t k = 0; k < ROUNDS * EACH; k++)
+        CU_ASSERT_TRUE(sample_totals_add_sample(
+            &totals, name_of("a"), 0, 1, k / EACH * SECOND + 1 + k, 100, sampling.interval_bytes));
+    sample_totals_settle(&totals);
+    CU_ASSERT_PTR_NULL(sample_totals_shared(&totals));
+    CU_ASSERT_DOUBLE_EQUAL(
+        sample_totals_weight(&totals, name_of("a"), lost * SECOND + 1 + lost * EACH, 9), 9, 1e-9);
+    CU_ASSERT_NOT_EQUAL(
+        sample_totals_weight(&totals, name_of("a"), (lost + 1) * SECOND + 1 + lost * EACH, 9), 9);
+    CU_ASSERT_EQUAL(totals.all.rest_of_bytes.samples, EACH);
+    CU_ASSERT_DOUBLE_EQUAL(totals.all.bytes, (ROUNDS - 1) * (double) counted, 1e-3);
+    sample_totals_reset(&totals);
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("sample totals", NULL, NULL);
     CU_add_test(suite, "samples in any order", test_any_order);
     CU_add_test(suite, "samples reported after a collection", test_reported_late);
+    CU_add_test(suite, "only the bytes of all classes are known", test_program_alone);
 }

@@ -175,15 +175,18 @@ static void test_unbiased(void)
     CU_ASSERT(deviation < truth / 4);
 }
 
-/* Walks whose classes have other bytes than they found, or more than were counted. */
+/* Walks whose classes have other bytes than they found, or more than were counted, and one before
+ * which a record is lost. */
 static void test_contradictions(void)
 {
     static const struct {
         uint64_t of_class, found, counted;
-        bool is_known;
-    } walks[] = {{240, 240, 240, true},  {480, 240, 480, false}, {120, 240, 240, false},
-                 {480, 480, 240, false}, {240, 240, 480, false}, {0, 0, 0, true},
-                 {240, 240, 240, true}};
+        enum totals_kind kind;
+        uint64_t lost;
+    } walks[] = {{240, 240, 240, TOTALS_OF_CLASSES, 0}, {480, 240, 480, TOTALS_OF_PROGRAM, 0},
+                 {120, 240, 240, TOTALS_OF_PROGRAM, 0}, {480, 480, 240, TOTALS_OF_NOTHING, 0},
+                 {240, 240, 480, TOTALS_OF_PROGRAM, 0}, {0, 0, 0, TOTALS_OF_CLASSES, 0},
+                 {240, 240, 240, TOTALS_OF_NOTHING, 1}, {240, 240, 240, TOTALS_OF_CLASSES, 1}};
     struct trace_names names = {0};
     struct sample_weights weights;
     sample_weights_init(&weights, INTERVAL, &sampling);
@@ -197,13 +200,14 @@ static void test_contradictions(void)
                                             .bytes = walks[i].of_class};
         const struct trace_fact walk = {.kind = TRACE_EDEN_WALK,
                                         .time_ns = i,
+                                        .collection = i + 1 + walks[i].lost,
                                         .counted = walks[i].counted,
                                         .bytes = walks[i].found};
         CU_ASSERT_EQUAL(sample_weights_put_fact(&weights, &of_class), STEP_STATUS_OK);
         CU_ASSERT_EQUAL(sample_weights_put_fact(&weights, &walk), STEP_STATUS_OK);
-        CU_ASSERT_EQUAL(weights.totals->are_walked[i], walks[i].is_known);
+        CU_ASSERT_EQUAL(weights.totals->kinds[i], walks[i].kind);
     }
-    CU_ASSERT_EQUAL(weights.totals->unknown_bytes, 480 + 240 + 240 + 480);
+    CU_ASSERT_EQUAL(weights.totals->unknown_bytes, 480 + 240 + 480);
     sample_weights_reset(&weights);
 }
 

@@ -64,7 +64,8 @@ final class Coverage {
     }
 
     static final long HUMONGOUS = 500_000; // these die at collections of all objects only
-    static final ConcurrentSkipListSet<Long> collections = new ConcurrentSkipListSet<>(); // their ends, by System.nanoTime()
+    static final ConcurrentSkipListSet<Long> ends = new ConcurrentSkipListSet<>(); // of collections, by the JVM's clock
+    static long clockStart = Long.MAX_VALUE; // of that clock, by System.nanoTime()
 
     /** So many objects that die were made at about this time. */
     record Born(String site, String type, long time, int dying) { }
@@ -75,32 +76,43 @@ final class Coverage {
                 .filter(bean -> bean.getName().endsWith("Young Generation") || bean.getName().endsWith("Old Generation")).toList();
     }
 
-    /** The JVM says when a collection ended in milliseconds since its start; in their midst, as they are rounded down. */
+    static long unwatched;
+
+    static long collectionCount() {
+        return collectors().stream().mapToLong(GarbageCollectorMXBean::getCollectionCount).sum();
+    }
+
+    /**
+     * The JVM says when a collection ended in milliseconds since some moment of its start, rounded down: that moment is as late as
+     * some collections that have just ended allow.
+     */
     static void watchCollections() {
-        var jvm = ManagementFactory.getRuntimeMXBean();
-        long uptime = jvm.getUptime();
-        while (jvm.getUptime() == uptime)
-            Thread.onSpinWait();
-        long start = System.nanoTime() - jvm.getUptime() * 1_000_000;
+        unwatched = collectionCount();
         for (GarbageCollectorMXBean bean : collectors())
             ((NotificationEmitter) bean).addNotificationListener((notification, unused) -> {
                 if (notification.getType().equals(GarbageCollectionNotificationInfo.GARBAGE_COLLECTION_NOTIFICATION)) {
                     var info = GarbageCollectionNotificationInfo.from((CompositeData) notification.getUserData()).getGcInfo();
-                    collections.add(start + info.getEndTime() * 1_000_000 + 500_000);
+                    ends.add(info.getEndTime() * 1_000_000);
                 }
             }, null, null);
+        var ofAll = (com.sun.management.GarbageCollectorMXBean) collectors().stream().filter(bean -> bean.getName().contains("Old")).findAny().orElse(null);
+        for (int i = 0; i < 8 && ofAll != null; i++) {
+            System.gc();
+            long now = System.nanoTime();
+            clockStart = Math.min(clockStart, now - ofAll.getLastGcInfo().getEndTime() * 1_000_000);
+        }
     }
 
     /** Mean lifetimes, when all collections have been told. */
     static void printLives() throws InterruptedException {
-        for (int i = 0; i < 500 && collections.size() < collectors().stream().mapToLong(GarbageCollectorMXBean::getCollectionCount).sum(); i++)
+        for (int i = 0; i < 500 && ends.size() < collectionCount() - unwatched; i++)
             Thread.sleep(10);
         Map<String, double[]> lives = new HashMap<>();
         for (Born some : born) {
-            Long died = collections.ceiling(some.time);
+            Long died = ends.ceiling(some.time - clockStart);
             for (String of : new String[] {"class " + some.type, "site " + some.site}) {
                 double[] sums = lives.computeIfAbsent(of, key -> new double[2]);
-                sums[0] += died == null ? Double.NaN : some.dying * (double) (died - some.time);
+                sums[0] += died == null ? Double.NaN : some.dying * (double) (died + clockStart - some.time);
                 sums[1] += some.dying;
             }
         }

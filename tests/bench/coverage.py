@@ -8,7 +8,7 @@ docs/results/sampled-accuracy.md
   coverage.py --jdks /work/jdks --jdk /usr/lib/jvm/java-21-openjdk-amd64 --options sample=256k  # in that root, no totals
 
 No command prints a range of the mean lifetime by site: that is computed here from the weights, as docs/engine-sampled.md
-says.  Programs know the ends of collections with Serial, Parallel and G1; otherwise there are no lifetimes.
+says.  Programs know the ends of collections with G1; otherwise there are no lifetimes.
 
 Escape analysis is off, so that the program knows what is allocated.  A row without a line, for which nothing was
 sampled and no total is known, does not count as an interval; their number is printed.
@@ -44,7 +44,6 @@ class Counts:
             self.absent += 1
             return
         value, low, high = interval
-        high = math.inf if high is None else high
         self.judged += 1
         self.hits += low <= truth <= high
         self.error += abs(value - truth) / truth if truth else 0
@@ -91,7 +90,8 @@ def by_site(args, file):
                 for name in ("objects", "bytes"):
                     found[site[1]][prefix + name] = members_of(row, name)
     for site, samples in lives_by_site(args, file).items():
-        found[site]["mean lifetime"] = estimates_of.mean_life(samples)
+        value, low, high = estimates_of.mean_life(samples)
+        found[site]["mean lifetime"] = value, low, math.inf if high is None else high
     return found
 
 

@@ -147,7 +147,8 @@ static double gamma_high(double shape)
  * or too few is not known, so those of a part may have been right. */
 static double moved_variance(double value, const struct sampling *sampling)
 {
-    return sampling->moved * sampling->moved * value * value;
+    double moved = sampling->scaled / (1 + sampling->scaled);
+    return moved * moved * value * value;
 }
 
 /* The variance, with what repeated distances add to it. */
@@ -386,11 +387,12 @@ double sample_interval(double size_bytes, double weight, const struct sampling *
     return widest > 0 ? widest * weight * -expm1(-size_bytes / widest) : size_bytes * weight;
 }
 
-/* With p = 1 / weight, (1 - p) / p^2 is weight * (weight - 1). */
+/* With p = 1 / weight, (1 - p) / p^2 is weight * (weight - 1); if both are scaled, (weight - scale)
+ * takes the place of that. */
 void sample_sums_weigh(struct sample_sums *sums, uint64_t size_bytes, double weight,
                        const struct sampling *sampling)
 {
-    double size = (double) size_bytes, variance = weight * (weight - 1);
+    double size = (double) size_bytes, variance = weight * (weight - 1 - sampling->scaled);
     sums->sampling = sampling;
     sums->samples++;
     sums->objects += weight;

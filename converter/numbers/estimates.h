@@ -29,8 +29,8 @@ struct sampling {
      * none.  And all samples, if all that samples say are shares of their bytes.  Borrowed. */
     const struct sample_totals *totals;
     const struct sample_sums *shared;
-    /* So much of what samples say was added or taken off (sample_totals_moved()). */
-    double moved;
+    /* What all samples stand for was scaled by one more than this. */
+    double scaled;
 };
 
 /* Returns the trace's interval; 0: `sampling` is NULL, as the trace has all objects. */

@@ -71,7 +71,6 @@ static void cell_add(struct totals_cell *to, const struct totals_cell *from)
     to->squares += from->squares;
     to->square_bytes += from->square_bytes;
     to->beyond_square_bytes += from->beyond_square_bytes;
-    to->seen_square_bytes += from->seen_square_bytes;
     to->drawn += from->drawn;
     to->drawn_beyond += from->drawn_beyond;
     to->drawn_squares += from->drawn_squares;
@@ -107,8 +106,7 @@ static struct totals_cell *cell_get(struct totals_class *class, uint32_t interva
     if (!STEP_MAKE_ROOM(class->cells, class->room, class->count + 1))
         return NULL;
     class->ordered += at == class->count;
-    class->cells[class->count] =
-        (struct totals_cell){.interval = interval, .factor = 1, .scale = 1};
+    class->cells[class->count] = (struct totals_cell){.interval = interval, .factor = 1};
     return &class->cells[class->count++];
 }
 
@@ -174,7 +172,6 @@ bool sample_totals_add_sample(struct sample_totals *totals, struct step_bytes na
                                        .squares = beyond * beyond,
                                        .square_bytes = beyond * beyond * size * size,
                                        .beyond_square_bytes = beyond * size * size,
-                                       .seen_square_bytes = size * size,
                                        .drawn = drawn,
                                        .drawn_beyond = drawn * beyond,
                                        .drawn_squares = squared,
@@ -246,35 +243,42 @@ static void find_factors(struct totals_class *class, const struct sample_totals 
 }
 
 /* Adds what the samples of a cell stand for.  With the factor f and the scale s, a sample's weight
- * w is s (1 + f b), and its variance w (w - 1), where b is what its chance alone adds to it. */
+ * w is s (1 + f b), and its variance w (w - s), where b is what its chance alone adds to it. */
 static void add_cell(struct sample_sums *sums, const struct totals_cell *cell,
-                     const struct sampling *sampling)
+                     const struct sample_totals *totals)
 {
-    double f = cell->factor, s = cell->scale;
+    double f = cell->factor, s = totals->scale;
     if (cell->samples == 0)
         return;
-    double samples = (double) cell->samples + f * cell->beyond;
-    double square_bytes = cell->seen_square_bytes + f * cell->beyond_square_bytes;
-    sums->sampling = sampling;
+    sums->sampling = totals->sampling;
     sums->samples += cell->samples;
-    sums->objects += s * samples;
+    sums->objects += s * ((double) cell->samples + f * cell->beyond);
     sums->bytes += s * (cell->seen_bytes + f * cell->beyond_bytes);
     sums->seen_bytes += cell->seen_bytes;
-    sums->objects_variance += s * ((s - 1) * samples + s * f * (cell->beyond + f * cell->squares));
-    sums->bytes_variance +=
-        s * ((s - 1) * square_bytes + s * f * (cell->beyond_square_bytes + f * cell->square_bytes));
+    sums->objects_variance += s * s * f * (cell->beyond + f * cell->squares);
+    sums->bytes_variance += s * s * f * (cell->beyond_square_bytes + f * cell->square_bytes);
     sums->intervals += s * (cell->drawn + f * cell->drawn_beyond);
     sums->interval_squares += s * s *
                               (cell->drawn_squares + 2 * f * cell->drawn_square_beyond +
                                f * f * cell->drawn_square_squares);
 }
 
-/* All samples of intervals whose classes are not known have one scale.  If only what is beyond the
- * samples were corrected, a few large objects whose samples are missing (a thread's first one is)
- * would count as a great many small ones. */
+static bool is_of_class(const struct sample_totals *totals)
+{
+    bool is = false;
+    for (size_t i = 0; i < totals->interval_count; i++)
+        is |= totals->kinds[i] == TOTALS_OF_CLASSES;
+    return is;
+}
+
+/* If no class is known, all samples have one scale.  If only what is beyond the samples were
+ * corrected, a few large objects whose samples are missing (a thread's first one is) would count as
+ * a great many small ones. */
 static double scale_of_program(const struct sample_totals *totals)
 {
-    return totals->unknown_by_chance > 0 ? totals->unknown_bytes / totals->unknown_by_chance : 1;
+    return totals->unknown_by_chance > 0 && totals->unknown_bytes > 0 && !is_of_class(totals)
+               ? totals->unknown_bytes / totals->unknown_by_chance
+               : 1;
 }
 
 static void settle_class(struct sample_totals *totals, struct totals_class *class)
@@ -288,24 +292,15 @@ static void settle_class(struct sample_totals *totals, struct totals_class *clas
         if (kind == TOTALS_OF_CLASSES) {
             known->bytes += cell->bytes;
             known->objects += cell->objects;
-            add_cell(&known->all, cell, totals->sampling);
+            add_cell(&known->all, cell, totals);
             continue;
         }
         cell->factor = 1;
-        cell->scale = kind == TOTALS_OF_PROGRAM ? scale_of_program(totals) : 1;
-        add_cell(&known->rest, cell, totals->sampling);
-        add_cell(&totals->all.rest, cell, totals->sampling);
+        add_cell(&known->rest, cell, totals);
+        add_cell(&totals->all.rest, cell, totals);
         add_cell(kind == TOTALS_OF_NOTHING ? &totals->all.rest_of_bytes : &totals->shared, cell,
-                 totals->sampling);
+                 totals);
     }
-}
-
-static bool is_of_class(const struct sample_totals *totals)
-{
-    bool is = false;
-    for (size_t i = 0; i < totals->interval_count; i++)
-        is |= totals->kinds[i] == TOTALS_OF_CLASSES;
-    return is;
 }
 
 static bool has_late_sample(const struct totals_class *class, const struct sample_totals *totals)
@@ -317,6 +312,7 @@ static bool has_late_sample(const struct totals_class *class, const struct sampl
 void sample_totals_settle(struct sample_totals *totals)
 {
     struct sample_known *all = &totals->all;
+    totals->scale = scale_of_program(totals);
     for (size_t i = 1; i <= totals->names.count && i < totals->class_room; i++) {
         settle_class(totals, &totals->classes[i]);
         totals->lacks_one |= has_late_sample(&totals->classes[i], totals);
@@ -342,12 +338,6 @@ static const struct totals_class *totals_class_find(const struct sample_totals *
     return number != 0 && number < totals->class_room ? &totals->classes[number] : NULL;
 }
 
-double sample_totals_moved(const struct sample_totals *totals)
-{
-    double scale = scale_of_program(totals);
-    return scale > 0 ? fabs(1 - 1 / scale) : 0;
-}
-
 const struct sample_sums *sample_totals_shared(const struct sample_totals *totals)
 {
     return totals->lacks_one || totals->shared.samples == 0 || is_of_class(totals)
@@ -370,7 +360,7 @@ double sample_totals_weight(const struct sample_totals *totals, struct step_byte
     size_t at = class != NULL ? find_cell(class, interval) : 0;
     if (class == NULL || at == class->count || class->cells[at].interval != interval)
         return chance;
-    return class->cells[at].scale * (1 + (chance - 1) * class->cells[at].factor);
+    return totals->scale * (1 + (chance - 1) * class->cells[at].factor);
 }
 
 struct sample_sums sample_sums_of_class(struct sample_sums sums, struct step_bytes name)

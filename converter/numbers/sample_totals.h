@@ -39,12 +39,10 @@ struct totals_cell {
     /* Sums over the samples of b, b * size, b^2, (b * size)^2, b * size^2, where b is what a sample
      * stands for besides itself by its chance alone. */
     double beyond, beyond_bytes, squares, square_bytes, beyond_square_bytes;
-    double seen_square_bytes; /* and of size^2 */
     /* The same of d, d * b, d^2, d^2 * b, d^2 * b^2, where d is the interval by which a sample
      * weighs (sample_interval()). */
     double drawn, drawn_beyond, drawn_squares, drawn_square_beyond, drawn_square_squares;
-    double factor; /* of b, */
-    double scale;  /* and of all: the sample stands for scale * (1 + factor * b) */
+    double factor; /* of b */
 };
 
 struct totals_class {
@@ -68,6 +66,7 @@ struct sample_totals {
     double counted_bytes;            /* by the JVM, in all intervals, */
     double unknown_bytes;            /* and in those of which classes are not known, */
     double unknown_by_chance;        /* where samples stand for so many */
+    double scale;                    /* of all samples */
     bool lacks_one;                  /* an interval of which nothing is known */
     struct sample_known all;
     /* All samples, if the bytes of all classes together are known, and of no class: what any of
@@ -90,9 +89,6 @@ bool sample_totals_add_sample(struct sample_totals *totals, struct step_bytes na
 /* Computes the factors, when all samples have been added. */
 void sample_totals_settle(struct sample_totals *totals);
 
-/* Returns how far the estimates of the program's bytes are from what the JVM has counted, as a
- * share of that. */
-double sample_totals_moved(const struct sample_totals *totals);
 /* Returns the sums of all samples if any of them are a share of these; else NULL. */
 const struct sample_sums *sample_totals_shared(const struct sample_totals *totals);
 /* Returns what a sample stands for, of which there would be `chance` (1 / p) by its chance. */

@@ -30,7 +30,7 @@ void sample_weights_reset(struct sample_weights *weights)
         if (weights->sampling->totals == weights->totals) {
             weights->sampling->totals = NULL;
             weights->sampling->shared = NULL;
-            weights->sampling->moved = 0;
+            weights->sampling->scaled = 0;
         }
         sample_totals_reset(weights->totals);
         free(weights->totals);
@@ -129,7 +129,7 @@ static enum step_status read_totals(struct sample_weights *weights, struct event
     sample_totals_settle(weights->totals);
     weights->sampling->totals = weights->totals;
     weights->sampling->shared = sample_totals_shared(weights->totals);
-    weights->sampling->moved = sample_totals_moved(weights->totals);
+    weights->sampling->scaled = weights->totals->scale - 1;
     return status;
 }
 

@@ -23,7 +23,7 @@ def sampled_case(case, **options):
     return case.world
 
 
-WIDER = 0.02
+WIDER = 0.15
 
 
 def close(case, what, found, wanted, loose=False):

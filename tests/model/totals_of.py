@@ -42,7 +42,7 @@ class Totals:
             self.put(o, world.class_name(o.kind))
         for cells in self.of_name.values():
             self.correct([cells[i] for i in sorted(cells)])
-        self.moved = self.scale()
+        self.factor = self.scale()
 
     def put(self, o, name):
         i = next((i for i, end in enumerate(self.ends) if o.born <= end), len(self.ends))
@@ -57,20 +57,23 @@ class Totals:
             self.late.append(o)
 
     def scale(self):
-        """All samples of intervals without known classes, to the bytes of these; returns how far that moved them."""
+        """If no class is known, all samples, to the bytes of all; returns the factor."""
         counted = sum(walk[2] for kind, walk in zip(self.kinds, self.world.walks) if kind == PROGRAM)
         by_chance = sum(o.size * o.weight for o in self.of_program)
-        if not by_chance or not counted:
-            return 0
-        for o in self.of_program:
+        if not by_chance or not counted or CLASSES in self.kinds:
+            return 1
+        for o in self.corrected.objects:
             o.weight *= counted / by_chance
-        return abs(1 - by_chance / counted)
+        return counted / by_chance
+
+    def variance(self, objects):
+        return max(sum(o.size ** 2 * o.weight * (o.weight - self.factor) for o in objects), 0)
 
     def of_bytes(self, objects):
-        return estimates_of.of_bytes(objects, self.moved)
+        return estimates_of.of_bytes(objects, self.factor)
 
     def of_objects(self, objects, name=None):
-        return estimates_of.of_objects(self.corrected, objects, self.world.objects, name, self.moved)
+        return estimates_of.of_objects(self.corrected, objects, self.world.objects, name, self.factor)
 
     @staticmethod
     def has_more(cells):
@@ -151,12 +154,12 @@ class Totals:
         if not objects or not everything:
             return self.of_bytes(objects)
         part, total = (sum(o.size * o.weight for o in found) for found in (objects, everything))
-        of_part, of_all = (max(sum(o.size ** 2 * o.weight * (o.weight - 1) for o in found), 0) for found in (objects, everything))
+        of_part, of_all = map(self.variance, (objects, everything))
         beyond, own = (sum(o.size * (o.weight - 1) for o in found) for found in (everything, objects))
         of_class = name and self.is_share(name)
         r = part / total if not of_class else own / beyond if beyond > 0 else 0
         r = min(max(r, 0), 1)
-        variance = max((1 - 2 * r) * of_part + r * r * of_all, 0) + (0 if of_class else (self.moved * part * (1 - r)) ** 2)
+        variance = max((1 - 2 * r) * of_part + r * r * of_all, 0) + (0 if of_class else ((1 - 1 / self.factor) * part * (1 - r)) ** 2)
         share = min(part / total, 1)
         if len(objects) == len(everything):
             count = total ** 2 / of_all if of_all else math.inf

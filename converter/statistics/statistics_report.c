@@ -120,7 +120,7 @@ static void print_eden(const struct statistics *statistics)
                " collections (the agent's option share): objects "
                "and classes are partial\n",
                eden->not_seen, eden->walks);
-    if (eden->readings > 0)
+    if (eden->readings > 0 && statistics->weights.totals != NULL)
         printf("counted   %s of all classes together, by the JVM's counters of its threads\n",
                quantity_of_bytes((double) eden->bytes).text);
 }

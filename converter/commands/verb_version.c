@@ -26,8 +26,8 @@ static const char *const features[] = {
 /* The versions that are written; docs/formats/versions.md lists those that can be read. */
 static const struct {
     const char *name, *version;
-} formats[] = {{"step", "1"}, {"live", "2"}, {"hatf", "1.0"}, {"metatf", "1.0"}};
-_Static_assert(STEP_LIVE_VERSION == 2, "a row of `formats`");
+} formats[] = {{"step", "1"}, {"live", "3"}, {"hatf", "1.0"}, {"metatf", "1.0"}};
+_Static_assert(STEP_LIVE_VERSION == 3, "a row of `formats`");
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/live/live_between.h"
 #include "format/live/live_records.h"
 #include "format/live/ticker.h"
 
@@ -134,14 +135,18 @@ size_t live_record_words(const uint64_t *words, size_t count)
     return total <= count ? total : 0;
 }
 
-/* A short record has the ticks since the stamp before it in the chunk; the first of a chunk is
- * never short. */
-static uint64_t stamp_of(struct stream_state *state, enum stamp_form form, uint64_t word)
+/* A short record has the ticks since the stamp before it in the chunk, or no stamp; the first of a
+ * chunk is never short. */
+static uint64_t stamp_of(const struct raw *raw)
 {
-    uint64_t payload = word >> STEP_LIVE_KIND_BITS;
-    state->last_stamp =
-        form == PAST ? state->last_stamp + (payload >> STEP_LIVE_METHOD_BITS) : payload;
-    return state->last_stamp;
+    struct stream_state *state = raw->state;
+    uint64_t payload = raw->words[0] >> STEP_LIVE_KIND_BITS;
+    if (rows[live_kind(raw->words[0])].stamp == STAMP)
+        return state->last_stamp = payload;
+    if (payload >> STEP_LIVE_METHOD_BITS == STEP_LIVE_PAST_SPARED)
+        return live_between_next(&state->between, &raw->decoder->streams.clock, state->last_stamp,
+                                 raw->words, raw->count);
+    return state->last_stamp += payload >> STEP_LIVE_METHOD_BITS;
 }
 
 void live_decoder_end_at_death(struct live_decoder *decoder)
@@ -168,8 +173,7 @@ static enum step_status live_decoder_take_record(struct live_decoder *decoder, u
     uint32_t kind = live_kind(words[0]);
     struct raw raw = {decoder, state, stream, words, count, 0, 0};
     if (rows[kind].stamp != NO_STAMP)
-        raw.ticks = live_later_ticks(&decoder->streams.clock, state,
-                                     stamp_of(state, rows[kind].stamp, words[0]));
+        raw.ticks = live_later_ticks(&decoder->streams.clock, state, stamp_of(&raw));
     bool omitted = is_after_death(decoder, kind, raw.ticks);
     if (kind == STEP_LIVE_ALLOC)
         state->last_object = words[2];

@@ -118,7 +118,11 @@ static void take_stamp(const struct peek *peek, struct chunk_state *state, uint6
                        bool is_short)
 {
     uint64_t payload = word >> STEP_LIVE_KIND_BITS;
-    state->stamp = is_short ? state->stamp + (payload >> STEP_LIVE_METHOD_BITS) : payload;
+    if (!is_short)
+        state->stamp = payload;
+    else if (payload >> STEP_LIVE_METHOD_BITS !=
+             STEP_LIVE_PAST_SPARED) /* else: the last stamp's time */
+        state->stamp += payload >> STEP_LIVE_METHOD_BITS;
     state->event.ticks = live_stamp_ns(&peek->clock, state->stamp) / peek->clock.resolution_ns;
 }
 

@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "format/live/live_between.h"
 #include "format/live/ticker.h"
 #include "steptrace/java_trace.h"
 
@@ -143,24 +144,34 @@ struct filling {
     size_t records, entries, allocations, stacks;
 };
 
-/* Decodes the short method events at the start of `words`.  Returns their number. */
+/* Decodes the short method events at the start of `words`, `most` at most.  Returns their number.
+ */
 static inline size_t live_runs_put_methods(struct filling *filling, struct ticker *ticker,
-                                           const uint64_t *words, size_t count, bool with_objects)
+                                           const uint64_t *words, size_t count, size_t most,
+                                           bool with_objects)
 {
     uint64_t *times = filling->times + filling->records;
     uint64_t *methods = filling->methods + filling->records - filling->allocations;
     uint16_t *types = filling->types + filling->records;
     uint64_t stamp = ticker->state.last_stamp;
+    struct live_between between = ticker->state.between;
     struct quick_ticker quick = quick_ticker_begin(ticker);
     uint64_t *objects = with_objects ? filling->objects + filling->entries : NULL;
     size_t entries = 0, i = 0;
-    for (; i < count; i++) {
+    for (; i < most; i++) {
         uint32_t kind = live_kind(words[i]);
         uint64_t payload = words[i] >> STEP_LIVE_KIND_BITS;
+        uint64_t past = payload >> STEP_LIVE_METHOD_BITS;
         if ((METHOD_KINDS >> kind & 1) == 0)
             break;
-        stamp += payload >> STEP_LIVE_METHOD_BITS;
-        times[i] = quick_ticker_at(&quick, ticker, stamp);
+        if (past == 0)
+            times[i] = quick.ticks;
+        else if (past == STEP_LIVE_PAST_SPARED)
+            times[i] = quick_ticker_at(
+                &quick, ticker,
+                live_between_next(&between, &ticker->clock, stamp, words + i, count - i));
+        else
+            times[i] = quick_ticker_at(&quick, ticker, stamp += past);
         methods[i] = payload & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
         types[i] = rows[kind].type;
         if (with_objects)
@@ -169,6 +180,7 @@ static inline size_t live_runs_put_methods(struct filling *filling, struct ticke
     }
     quick_ticker_end(&quick, ticker);
     ticker->state.last_stamp = stamp;
+    ticker->state.between = between;
     filling->entries += entries;
     filling->records += i;
     return i;
@@ -271,8 +283,8 @@ static size_t fill_run(const struct live_decoder *decoder, struct stream_state *
         size_t read = 0;
         if (group == METHODS) {
             read = filling.objects != NULL
-                       ? live_runs_put_methods(&filling, &ticker, words + at, most, true)
-                       : live_runs_put_methods(&filling, &ticker, words + at, most, false);
+                       ? live_runs_put_methods(&filling, &ticker, words + at, left, most, true)
+                       : live_runs_put_methods(&filling, &ticker, words + at, left, most, false);
         } else if (group == OBJECTS && left >= ENTRY_WORDS) {
             live_runs_put_entry(&filling, &ticker, words + at);
             read = ENTRY_WORDS;

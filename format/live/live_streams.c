@@ -261,6 +261,7 @@ enum step_status live_streams_begin(void *decoder, uint64_t stream, uint64_t fir
     state->thread = thread;
     state->last_object = 0;
     state->last_stamp = 0;
+    state->between.left = 0;
     if (state->window != NULL)
         window_cross_chunks(state->window);
     state->stack = 0;

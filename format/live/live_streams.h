@@ -56,6 +56,13 @@ enum step_status window_close(struct constructor_window *window, window_put *put
  * are. */
 uint64_t window_settled(struct constructor_window *window, uint64_t written);
 
+/* Method events without a stamp, after one: live_between.h. */
+struct live_between {
+    uint64_t left;  /* events that the step holds for */
+    uint64_t stamp; /* of the last one */
+    uint64_t step;
+};
+
 struct stream_state {
     uint64_t next_record;
     uint64_t resumed; /* records below this number are already in the trace file */
@@ -66,6 +73,7 @@ struct stream_state {
     /* Java programs: */
     uint64_t last_object;              /* of the allocations in this chunk */
     uint64_t last_stamp;               /* in this chunk */
+    struct live_between between;       /* of the events after it */
     struct constructor_window *window; /* NULL until a constructor is seen */
     uint64_t stack;                    /* frame of the allocations */
     unsigned run_groups;               /* groups in the stream's runs (live_runs.c) */

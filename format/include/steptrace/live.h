@@ -42,11 +42,15 @@ extern "C" {
 #define STEP_LIVE_MISSING_EVENTS "missing-events-in-100ms"
 /* Start of the damage message for a live file that could not be read. */
 #define STEP_LIVE_UNREAD "what the process left cannot be read"
-#define STEP_LIVE_VERSION 2u /* version 1 had no runs of FREE_OBJECT */
+/* version 1 had no runs of FREE_OBJECT, version 2 no method events without a stamp */
+#define STEP_LIVE_VERSION 3u
 #define STEP_LIVE_PAGE 4096u
 /* Value of the property `clock` for a trace without times: its ticks count collections and similar
  * events. */
 #define STEP_LIVE_CLOCK_NONE "none"
+/* Property of a trace in which not all events have a time of their own: every how many events of a
+ * thread have. */
+#define STEP_LIVE_INTERPOLATED "time-interpolated"
 #define STEP_LIVE_INTERNALS_BYTES 1024u
 #define STEP_LIVE_WAITS_BYTES 128u
 #define STEP_LIVE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
@@ -121,6 +125,11 @@ struct step_live_chunk {
 #define STEP_LIVE_KIND_BITS 5u
 #define STEP_LIVE_METHOD_BITS 27u
 #define STEP_LIVE_PAST_BITS 32u
+/* In place of the ticks of a short method event: it has no stamp, and a time between those around
+ * it.  Where they are further apart than this, the thread has waited, and it has that of the one
+ * before. */
+#define STEP_LIVE_PAST_SPARED ((UINT64_C(1) << STEP_LIVE_PAST_BITS) - 1)
+#define STEP_LIVE_SPARED_NS UINT64_C(2000000)
 enum step_live_kind {
     STEP_LIVE_NONE = 0,
     /* control records and dictionary entries; not counted as event records */
@@ -159,7 +168,7 @@ enum step_live_kind {
     STEP_LIVE_ALLOC_NEXT =
         22, /* ALLOC without word 2: the object is one more than the previous one in the chunk */
     /* Short method events, one word: word 0 >> 5 has the method in its low STEP_LIVE_METHOD_BITS
-     * and above them the ticks since the previous stamp in the chunk. */
+     * and above them the ticks since the previous stamp in the chunk, or STEP_LIVE_PAST_SPARED. */
     STEP_LIVE_ENTRY_SHORT = 23, /* object 0 */
     STEP_LIVE_EXIT_SHORT = 24,
     /* Entry of a constructor; a CONSTRUCTED for it has its object. */

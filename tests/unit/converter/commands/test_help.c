@@ -126,7 +126,7 @@ static void test_version(void)
     struct verb_result result = run_verb("version", NULL);
     CU_ASSERT_EQUAL(result.status, STEP_STATUS_OK);
     CU_ASSERT_EQUAL(strncmp(result.out, "steptrace ", 10), 0);
-    CU_ASSERT(has_text(result.out, "\nformats   step 1, live 2, hatf 1.0, metatf 1.0\n"));
+    CU_ASSERT(has_text(result.out, "\nformats   step 1, live 3, hatf 1.0, metatf 1.0\n"));
     result = run_verb("version", "--json", NULL);
     CU_ASSERT(has_text(result.out, "\"step\": \"1\""));
     CU_ASSERT_EQUAL(run_verb("version", "--json", "--agent-path", NULL).status,

@@ -30,6 +30,15 @@ struct mix {
     uint64_t most_past; /* stamps between events */
     unsigned stacks;    /* of 100 events, how often a stack comes before one */
     unsigned paddings;  /* of 100 objects, how many have one */
+    unsigned spared;    /* of 100 short method events, how many have no stamp */
+};
+
+/* When an event is: SAME has the time of the event before, SPARED has no stamp, and SPREAD had
+ * none. */
+struct moment {
+    enum { STAMPED, SAME, SPARED, SPREAD } kind;
+    uint64_t stamp;
+    bool is_switched; /* a switch of threads is before it */
 };
 
 static uint64_t draw(uint64_t *state)
@@ -38,7 +47,7 @@ static uint64_t draw(uint64_t *state)
     return *state;
 }
 
-/* Where a stream's writer stands. */
+/* Where a stream's writer stands.  `stamp` goes on from event to event, whether that has one. */
 struct writing {
     const struct mix *mix;
     uint64_t seed;
@@ -51,13 +60,50 @@ struct writing {
 static const struct step_live_header clock_header = {
     .clock_multiplier = (UINT64_C(1) << 31) / 3, .clock_shift = 30, .resolution_ns = 1};
 
-static uint64_t tick(struct writing *writing)
+static uint64_t ns_of(uint64_t stamps)
 {
-    uint64_t ns = (uint64_t) ((unsigned __int128) writing->stamp * clock_header.clock_multiplier >>
-                              clock_header.clock_shift);
-    if (ns / writing->mix->resolution > writing->ticks)
-        writing->ticks = ns / writing->mix->resolution;
+    return (uint64_t) ((unsigned __int128) stamps * clock_header.clock_multiplier >>
+                       clock_header.clock_shift);
+}
+
+static uint64_t tick(struct writing *writing, uint64_t stamp)
+{
+    uint64_t ticks = ns_of(stamp) / writing->mix->resolution;
+    if (ticks > writing->ticks)
+        writing->ticks = ticks;
     return writing->ticks;
+}
+
+/* Gives the events without a stamp their times, as docs/formats/live.md has them: those from
+ * `first`, which is one.  `last` is the stamp before it. */
+static void spread(struct moment *moments, size_t first, size_t count, uint64_t last)
+{
+    uint64_t events = 0, next = last, passed = 0;
+    for (size_t i = first; i < count && (i == first || !moments[i].is_switched); i++) {
+        events += moments[i].kind == SPARED;
+        if (moments[i].kind == STAMPED) {
+            next = moments[i].stamp;
+            break;
+        }
+    }
+    uint64_t step = ns_of(next - last) > 2000000 ? 0 : (next - last) / (events + 1);
+    for (size_t i = first; passed < events; i++)
+        if (moments[i].kind == SPARED)
+            moments[i] = (struct moment){SPREAD, last + ++passed * step, false};
+}
+
+/* Sets the times of a chunk's events. */
+static void set_times(struct writing *writing, struct moment *moments, struct event *events,
+                      size_t count)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (moments[i].kind == SPARED)
+            spread(moments, i, count, last);
+        if (moments[i].kind == STAMPED)
+            last = moments[i].stamp;
+        events[i].slots[0] = tick(writing, moments[i].kind == SAME ? 0 : moments[i].stamp);
+    }
 }
 
 static uint64_t word(uint32_t kind, uint64_t payload)
@@ -77,10 +123,9 @@ static size_t write_allocation(struct writing *writing, uint64_t *words, struct 
     words[0] = word(full ? STEP_LIVE_ALLOC : STEP_LIVE_ALLOC_NEXT, writing->stamp);
     words[1] = step_live_alloc_word(class, padding, units * 8);
     words[2] = writing->object;
-    *event =
-        (struct event){writing->stack != 0 ? STEP_JAVA_OBJECT_ALLOC_AT : STEP_JAVA_OBJECT_ALLOC,
-                       {tick(writing), writing->thread, class, units * 8, writing->object, padding,
-                        writing->stack}};
+    *event = (struct event){
+        writing->stack != 0 ? STEP_JAVA_OBJECT_ALLOC_AT : STEP_JAVA_OBJECT_ALLOC,
+        {0, writing->thread, class, units * 8, writing->object, padding, writing->stack}};
     return full ? 3 : 2;
 }
 
@@ -93,12 +138,12 @@ static size_t write_fact(struct writing *writing, uint64_t *words, struct event 
     words[4] = 1 | UINT64_C(1) << 32;
     words[5] = 1 | UINT64_C(1) << 32;
     memcpy(&words[6], "amdr\0\0\0", 8);
-    *event = (struct event){STEP_JAVA_NOT_PROBED, {tick(writing), writing->thread}};
+    *event = (struct event){STEP_JAVA_NOT_PROBED, {0, writing->thread}};
     return 7;
 }
 
-static size_t write_method(struct writing *writing, uint64_t past, uint64_t *words,
-                           struct event *event)
+static size_t write_method(struct writing *writing, uint64_t *words, struct event *event,
+                           struct moment *moment)
 {
     static const uint32_t kinds[3][3] = {
         {STEP_LIVE_ENTRY_SHORT, STEP_LIVE_ENTRY, STEP_JAVA_METHOD_ENTRY},
@@ -110,22 +155,32 @@ static size_t write_method(struct writing *writing, uint64_t past, uint64_t *wor
     bool full =
         writing->chunk_stamp == 0 || draw(&writing->seed) % 100 < writing->mix->methods_in_full;
     uint64_t object = full && kind[1] == STEP_LIVE_ENTRY ? draw(&writing->seed) % 3 : 0;
+    uint64_t past = writing->stamp - writing->chunk_stamp;
+    if (!full && draw(&writing->seed) % 100 < writing->mix->spared) {
+        moment->kind = SPARED;
+        past = UINT32_MAX;
+    } else if (!full && past == 0) {
+        moment->kind = SAME;
+    }
     words[0] = full ? word(kind[1], writing->stamp)
                     : word(kind[0], past << STEP_LIVE_METHOD_BITS | method);
     words[1] = method;
     words[2] = object;
-    *event = (struct event){kind[2], {tick(writing), writing->thread, method, object}};
+    *event = (struct event){kind[2], {0, writing->thread, method, object}};
     return !full ? 1 : kind[1] == STEP_LIVE_ENTRY ? 3 : 2;
 }
 
 /* The next event's words. */
-static size_t write_event(struct writing *writing, uint64_t *words, struct event *event)
+static size_t write_event(struct writing *writing, uint64_t *words, struct event *event,
+                          struct moment *moment)
 {
     const struct mix *mix = writing->mix;
     uint64_t past = draw(&writing->seed) % (mix->most_past + 1);
     unsigned chance = (unsigned) (draw(&writing->seed) % 100);
     size_t length = 0;
+    *moment = (struct moment){.kind = STAMPED};
     if (draw(&writing->seed) % 100 < mix->switches) {
+        moment->is_switched = true;
         writing->thread = 1 + draw(&writing->seed) % 3;
         words[length++] = word(STEP_LIVE_THREAD_SWITCH, writing->thread);
     }
@@ -139,13 +194,15 @@ static size_t write_event(struct writing *writing, uint64_t *words, struct event
     else if (chance < mix->allocations + mix->facts)
         length += write_fact(writing, words + length, event);
     else
-        length += write_method(writing, past, words + length, event);
-    writing->chunk_stamp = writing->stamp;
+        length += write_method(writing, words + length, event, moment);
+    moment->stamp = writing->stamp;
+    if (moment->kind == STAMPED)
+        writing->chunk_stamp = writing->stamp;
     return length;
 }
 
-/* Writes all events in chunks and hands them over in pieces, as they come while they are written.
- */
+/* Writes all events in chunks and hands them over in pieces, as they come while they are written;
+ * where some have no stamp, as whole chunks, in which the next stamp is found. */
 static void write_events(const struct mix *mix, struct step_writer *writer, struct event *events)
 {
     struct step_live_header clock = clock_header;
@@ -154,16 +211,18 @@ static void write_events(const struct mix *mix, struct step_writer *writer, stru
     CU_ASSERT_PTR_NOT_NULL_FATAL(decoder);
     struct writing writing = {.mix = mix, .seed = 88172645463325252u, .stamp = 1, .thread = 1};
     for (size_t i = 0; i < EVENTS;) {
+        static struct moment moments[4096];
         uint64_t words[4096];
-        size_t count = 0, taken = 0;
+        size_t count = 0, taken = 0, first = i;
         writing.chunk_stamp = writing.object = writing.stack = 0;
         CU_ASSERT_EQUAL(live_streams_begin(decoder, STREAM, i, writing.thread), STEP_STATUS_OK);
         while (i < EVENTS && count + 2 * WORDS <= 4096)
-            count += write_event(&writing, words + count, &events[i++]);
+            count += write_event(&writing, words + count, &events[i], &moments[i - first]), i++;
+        set_times(&writing, moments, events + first, i - first);
         while (taken < count) {
             size_t most = draw(&writing.seed) % (draw(&writing.seed) % 4 == 0 ? 4 : 2000) + WORDS;
             size_t consumed = 0;
-            most = most < count - taken ? most : count - taken;
+            most = most < count - taken && mix->spared == 0 ? most : count - taken;
             CU_ASSERT_EQUAL_FATAL(
                 live_decoder_words(decoder, STREAM, words + taken, most, &consumed, NULL),
                 STEP_STATUS_OK);
@@ -229,20 +288,29 @@ static void test_mix(const struct mix *mix, uint32_t block_records)
 static void test_mixes(void)
 {
     static const struct mix mixes[] = {
-        {"methods", 0, 0, 0, 0, 1, 0, 1000, 60, 0, 0},
-        {"methods at 1 ns", 0, 0, 1, 0, 1, 1, 1, 60, 0, 0},
-        {"methods at times that are the same", 0, 0, 0, 0, 0, 0, 1000, 0, 0, 0},
-        {"allocations", 100, 1, 0, 0, 0, 0, 1000, 300, 0, 0},
-        {"both", 20, 5, 5, 0, 1, 1, 1000, 90, 0, 25},
-        {"both, at 10 us", 50, 20, 20, 0, 1, 10, 10000, 900, 0, 0},
-        {"with facts", 20, 5, 5, 1, 1, 1, 100, 90, 0, 25},
-        {"with many facts", 5, 5, 5, 30, 1, 1, 100, 90, 0, 25},
-        {"nothing in short", 30, 100, 100, 0, 10, 1, 1000, 90, 0, 25},
-        {"allocations with stacks", 100, 1, 0, 0, 0, 1, 1000, 300, 60, 0},
-        {"a stack now and then", 100, 1, 0, 0, 0, 1, 1000, 300, 1, 25},
-        {"both, with stacks", 50, 5, 5, 1, 1, 1, 1000, 90, 20, 25},
-        {"a padding now and then", 100, 1, 0, 0, 0, 1, 1000, 300, 0, 1},
-        {"stacks and paddings", 100, 1, 0, 0, 0, 1, 1000, 300, 60, 30},
+        {"methods", 0, 0, 0, 0, 1, 0, 1000, 60, 0, 0, 0},
+        {"methods at 1 ns", 0, 0, 1, 0, 1, 1, 1, 60, 0, 0, 0},
+        {"methods at times that are the same", 0, 0, 0, 0, 0, 0, 1000, 0, 0, 0, 0},
+        {"allocations", 100, 1, 0, 0, 0, 0, 1000, 300, 0, 0, 0},
+        {"both", 20, 5, 5, 0, 1, 1, 1000, 90, 0, 25, 0},
+        {"both, at 10 us", 50, 20, 20, 0, 1, 10, 10000, 900, 0, 0, 0},
+        {"with facts", 20, 5, 5, 1, 1, 1, 100, 90, 0, 25, 0},
+        {"with many facts", 5, 5, 5, 30, 1, 1, 100, 90, 0, 25, 0},
+        {"nothing in short", 30, 100, 100, 0, 10, 1, 1000, 90, 0, 25, 0},
+        {"allocations with stacks", 100, 1, 0, 0, 0, 1, 1000, 300, 60, 0, 0},
+        {"a stack now and then", 100, 1, 0, 0, 0, 1, 1000, 300, 1, 25, 0},
+        {"both, with stacks", 50, 5, 5, 1, 1, 1, 1000, 90, 20, 25, 0},
+        {"a padding now and then", 100, 1, 0, 0, 0, 1, 1000, 300, 0, 1, 0},
+        {"stacks and paddings", 100, 1, 0, 0, 0, 1, 1000, 300, 60, 30, 0},
+        {.name = "a stamp for some", .pops = 1, .resolution = 1, .most_past = 60, .spared = 94},
+        {.name = "a stamp for some, at 1 us", .resolution = 1000, .most_past = 900, .spared = 94},
+        {.name = "a stamp for few", .resolution = 1, .most_past = 60, .spared = 99},
+        {.name = "stamps far from each other",
+         .resolution = 1,
+         .most_past = 300000,
+         .spared = 94,
+         .switches = 2},
+        {"both, a stamp for some", 5, 5, 5, 1, 1, 1, 1, 90, 20, 25, 94},
     };
     static const uint32_t block_records[] = {0, 19, 1000};
     for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++)

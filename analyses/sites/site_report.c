@@ -120,6 +120,9 @@ void site_report_put_head(const struct site_report *report)
     dates.are_of_program = lives->is_native;
     death_dates_print(&dates, deaths, sizeof deaths);
     printf("death times: %s\n", *deaths != '\0' ? deaths : "none");
+    if (report->stamp_events != 0)
+        printf("birth times: those of a thread's last of %s events\n",
+               quantity_of_count(report->stamp_events).text);
     site_report_put_collections(report);
     put_note(site_lives_precision(lives), lives->is_native);
     if (!lives->has_stacks && lives->count > 0)

@@ -55,9 +55,10 @@ struct site_report {
     struct jit_log *jit;    /* of an untraced run; NULL: none */
     const char *not_source; /* why the counts are not of the source; NULL: they are */
     bool has_references, has_histograms;
-    enum time_unit unit; /* of times */
-    uint64_t top;        /* rows; 0: all */
-    uint64_t depth;      /* frames of a site; 0: all */
+    enum time_unit unit;   /* of times */
+    uint64_t stamp_events; /* event_source_stamp_events() */
+    uint64_t top;          /* rows; 0: all */
+    uint64_t depth;        /* frames of a site; 0: all */
 };
 
 /* Common parts: the head of a text, the members of a JSON object, the names of a site. */

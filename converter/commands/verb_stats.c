@@ -129,6 +129,7 @@ static enum step_status verb_stats_add_up(const struct stats_options *options, c
     struct statistics *statistics = &pass->statistics;
     statistics_init(statistics, &input->source->names, options->lifetimes_in_bytes);
     statistics->snapshot_ns = event_source_number(input->source, "snapshot-ns", 0);
+    statistics->stamp_events = event_source_stamp_events(input->source);
     statistics->lacks_existing =
         trace_lacks_existing(event_source_property(input->source, "existing").unshown);
     statistics->unit = event_source_time_unit(input->source);

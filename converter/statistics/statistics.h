@@ -127,6 +127,7 @@ struct statistics {
                                    property `snapshot-ns`; set by the user */
     bool lacks_existing;        /* trace_lacks_existing(); set by the user */
     enum time_unit unit;        /* of times (docs/formats/java.md); set by the user */
+    uint64_t stamp_events;      /* event_source_stamp_events(); set by the user */
     uint64_t from_ns;           /* objects from before are not counted; set by the user */
     struct object_table births; /* bytes allocated before the object, if lifetimes are in bytes */
 };

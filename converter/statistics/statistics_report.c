@@ -44,6 +44,9 @@ static void print_time(const struct statistics *statistics)
            quantity_of_count(statistics->event_count).text, plural(statistics->event_count),
            statistics->unit == TIME_STEPS ? " (no clock: steps, and each collection ends one)"
                                           : "");
+    if (statistics->stamp_events != 0)
+        printf("          times are interpolated: a thread's clock was read once in %s events\n",
+               quantity_of_count(statistics->stamp_events).text);
 }
 
 /* Prints a number of objects and of their bytes; of a sampled trace, what samples stand for. */
@@ -279,6 +282,8 @@ static void put_units(struct json_output *json, const struct statistics *statist
 {
     if (statistics->unit == TIME_STEPS)
         json_bool(json, "clock", false);
+    if (statistics->stamp_events != 0)
+        json_number(json, "stamp_events", statistics->stamp_events);
     json_text(json, "lifetime_unit",
               statistics->lifetimes_in_bytes   ? "bytes"
               : statistics->unit == TIME_STEPS ? "steps"

@@ -60,6 +60,11 @@ uint64_t event_source_sample_interval(const struct event_source *source)
                                   event_source_property(source, "sample").unshown);
 }
 
+uint64_t event_source_stamp_events(const struct event_source *source)
+{
+    return event_source_number(source, STEP_LIVE_INTERPOLATED, 0);
+}
+
 bool trace_lacks_existing(const char *existing)
 {
     return existing != NULL && strcmp(existing, "no") == 0;

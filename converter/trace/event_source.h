@@ -182,6 +182,10 @@ static inline bool event_source_has_times(const struct event_source *source)
     return event_source_time_unit(source) == TIME_NS;
 }
 
+/* Returns every how many events of a thread have a time of their own (the agent's resolution=
+ * Nevents); 0: each has. */
+uint64_t event_source_stamp_events(const struct event_source *source);
+
 /* Returns the kinds (TRACE_KIND_BIT) of allocations, deaths and method entries that a trace does
  * not have because its property `events` leaves them out; 0 without that property (NULL). */
 uint32_t trace_not_recorded(const char *events);

@@ -424,6 +424,7 @@ static void begin_chunk(struct live_stream *stream, struct live_chunk_ref *ref)
     atomic_store_explicit(&chunk->state, STEP_LIVE_ACTIVE, memory_order_release);
     stream->last_object = 0;
     stream->base_stamp = 0;
+    stream->stamp_due = 0;
     stream->stack = 0;
     stream->base = stream->cursor = live_chunk_words(chunk);
     stream->used = &chunk->used;

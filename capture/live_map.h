@@ -61,9 +61,12 @@ struct live_stream {
     uint64_t order;  /* of the next chunk */
     uint64_t thread; /* current thread, a number in the trace */
     uint64_t last_stamp;
-    uint64_t base_stamp;              /* of the chunk's last record that has a time; 0: none */
-    uint64_t stack;                   /* current frame in this chunk; 0 at its start */
-    uint64_t last_object;             /* of the chunk's last allocation record; 0: none */
+    uint64_t base_stamp;  /* of the chunk's last record that has a time; 0: none */
+    uint64_t stamp_due;   /* resolution=Nevents: the number of events at which one needs a stamp; */
+    uint64_t stamped;     /* ... that number at the last such stamp, */
+    uint64_t pulse;       /* ... and the agent's pulse then */
+    uint64_t stack;       /* current frame in this chunk; 0 at its start */
+    uint64_t last_object; /* of the chunk's last allocation record; 0: none */
     uint64_t next_object, end_object; /* object ids reserved for this stream */
     uint64_t object_step;             /* how many to reserve next */
     bool forced;                      /* may exceed the buffers' limit; never waits */

@@ -76,6 +76,8 @@ enum option_gentle { GENTLE_AUTO, GENTLE_YES, GENTLE_NO };
 #define OPTION_LIVE_DEFAULT UINT64_C(100000)
 #define OPTION_KEEP_DEFAULT 12u
 #define OPTION_SHARE_DEFAULT 5u
+#define OPTION_RESOLUTION_DEFAULT UINT64_C(1000)
+#define OPTION_STAMP_EVENTS_MOST 65536
 /* gentle=auto: more loaded classes than these are changed in slices. */
 #define OPTION_GENTLE_CLASSES 2000
 
@@ -107,6 +109,7 @@ struct options {
     uint32_t redact; /* enum option_redact bits */
     bool help;
     uint64_t resolution_ns; /* 0: no times, see tracer.tick */
+    uint64_t stamp_events;  /* events of a thread from one stamp to the next: pulse.h */
     uint64_t limit_bytes;   /* 0: none */
     uint64_t finish_ns;     /* how long the JVM's end waits for the trace to be complete */
     uint64_t buffer_bytes;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "agent/base/agent_options.h"
 #include "agent/base/internals.h"
@@ -117,6 +118,21 @@ static void set_quantity(struct option_parse *parse, const struct option *option
     else
         option_parse_quantity(parse, option->key, value, option->units, option->least, option->most,
                               out);
+}
+
+/* A number of events leaves ticks as long as they are by default, a length of ticks gives each
+ * event its stamp: the last value counts. */
+static void set_resolution(struct option_parse *parse, const struct option *option,
+                           const char *value)
+{
+    struct options *options = parse->options;
+    options->stamp_events = 1;
+    options->resolution_ns = OPTION_RESOLUTION_DEFAULT;
+    if (strcasecmp(value + strspn(value, "0123456789"), "events") == 0)
+        option_parse_quantity(parse, option->key, value, &option_events, 1,
+                              OPTION_STAMP_EVENTS_MOST, &options->stamp_events);
+    else
+        set_quantity(parse, option, value);
 }
 
 static void set_share(struct option_parse *parse, const struct option *option, const char *value)
@@ -274,8 +290,11 @@ const struct option option_table[] = {
      false, QUANTITY(window_ns, periods, 1000000, UINT64_C(3600) * 1000000000)},
     {"duration", "1ms..43200min", "none", "the trace ends after this time", false,
      QUANTITY(duration_ns, periods, 1000000, UINT64_C(30) * 86400 * 1000000000)},
-    {"resolution", "1ns..1s|none", "1us", "resolution of the stored time stamps; none: no times",
-     false, QUANTITY(resolution_ns, times, 1, 1000000000), .may_be_none = true},
+    {"resolution", "1ns..1s|Nevents|none", "1us",
+     "resolution of the stored time stamps; 16events: the clock is read for every 16th event of a "
+     "thread, times between are interpolated; none: no times",
+     false, .set = set_resolution, MEMBER(resolution_ns), .units = &option_times,
+     RANGE(1, 1000000000), .may_be_none = true},
     {"existing", "yes|no", "yes", "report the objects that exist when tracing starts", false,
      .set = set_existing, MEMBER(existing), WORDS(switch_words)},
     {"gentle", "auto|yes|no", "auto",
@@ -392,7 +411,8 @@ void option_table_defaults(struct options *options)
     options->existing = true;
     options->missed = true;
     options->mode = 0600;
-    options->resolution_ns = 1000;
+    options->resolution_ns = OPTION_RESOLUTION_DEFAULT;
+    options->stamp_events = 1;
     options->buffer_bytes = UINT64_C(64) << 20;
     options->finish_ns = UINT64_C(5000000000);
     options->level = 3;

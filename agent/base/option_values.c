@@ -82,6 +82,7 @@ static const struct option_unit period_units[] = {{"", 1000000000},
                                                   {"m", UINT64_C(60000000000)},
                                                   {"min", UINT64_C(60000000000)}};
 static const struct option_unit stop_units[] = {{"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+static const struct option_unit event_units[] = {{"events", 1}};
 static const struct option_unit no_units[] = {{"", 1}};
 static const struct option_unit count_units[] = {{"", 1}, {"k", 1000}, {"m", 1000000}};
 
@@ -89,6 +90,7 @@ const struct option_units option_sizes = {"k, m, g, t", 5, size_units};
 const struct option_units option_times = {"ns, us, ms", 3, time_units};
 const struct option_units option_periods = {"ms, s, m, min; without one, seconds", 5, period_units};
 const struct option_units option_stops = {"us, ms, s", 3, stop_units};
+const struct option_units option_events = {"events", 1, event_units};
 const struct option_units option_numbers = {NULL, 1, no_units};
 const struct option_units option_counts = {"k, m", 3, count_units};
 

@@ -45,7 +45,7 @@ struct option_units {
     const struct option_unit *units;
 };
 extern const struct option_units option_sizes, option_times, option_periods, option_stops,
-    option_numbers, option_counts;
+    option_events, option_numbers, option_counts;
 
 void option_parse_quantity(struct option_parse *parse, const char *key, const char *value,
                            const struct option_units *units, uint64_t least, uint64_t most,

@@ -11,7 +11,7 @@
 
 #include "capture/clock.h"
 
-/* Drain, reaper, rotation, duration, wake, and those of the trace before. */
+/* Drain, pulse, reaper, rotation, duration, wake, and those of the trace before. */
 #define THREADS 12u
 
 /* A thread's clock has a number other than 0, which is the clock of the day. */

@@ -51,6 +51,13 @@ struct session_stamps {
     _Atomic uint64_t frozen;
     _Atomic uint64_t latest_frozen; /* latest stamp of a stream meanwhile: no free is earlier */
     uint64_t first;                 /* at VM init */
+    /* agent/records/pulse.h */
+    uint64_t every; /* events of a thread from one stamp to the next; 0: each has one */
+    bool repeats;   /* ... allocations, too: they have the stamp before them */
+    uint64_t brisk; /* stamps from event to event, on average, where some are left out */
+    bool beats;     /* `pulse` runs, until `pulse_ends` */
+    pthread_t pulse;
+    _Atomic bool pulse_ends;
 };
 
 /* agent/events/events.c: frees whose FREE_END is not written yet; see event_free() */
@@ -203,6 +210,8 @@ struct tracer {
      * of events of several threads must be recorded. collection_tick: its value until the last
      * collection ended. */
     _Atomic uint64_t tick, collection_tick;
+    _Atomic uint64_t pulse; /* changes with time, and with what all threads' events have an order
+                             * with: pulse.h */
     _Atomic bool events_on; /* JVMTI notifications are enabled */
     _Atomic bool forked;    /* this process is a fork of the traced one */
     _Atomic bool closing;   /* VM death: `closer` ends the trace, other threads wait in probes */

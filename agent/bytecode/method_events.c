@@ -19,6 +19,9 @@ static bool method_events_write(struct session *session, struct live_stream *str
     uint64_t *room = reserve_event(session, stream, thread, 3);
     if (room == NULL)
         return false;
+    if (object == 0 && brief != STEP_LIVE_ENTRY_NEW_SHORT && stamp_is_spared(stream) &&
+        write_spared(stream, room, brief, method))
+        return true;
     if (object != 0 ||
         !write_short_at(thread_stamp_unordered(session, stream), stream, room, brief, method))
         write_event(session, stream, room, full, method, object);

@@ -166,7 +166,7 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
     if (room != NULL) {
         uint64_t id = live_next_object(session->map, stream);
         write_alloc_at(session,
-                       facts.known ? thread_stamp_unordered(session, stream)
+                       facts.known ? allocation_stamp(session, stream)
                                    : thread_stamp(session, stream),
                        stream, room, facts.class, facts.used_bytes, id, false);
         object_remember(session, os, jni, object, key, id);

@@ -68,9 +68,13 @@ QUICK bool begin_quickly(struct quick *quick, size_t words, bool object)
 QUICK bool write_quickly(const struct quick *quick, enum step_live_kind kind, uint64_t method)
 {
     struct live_stream *stream = quick->stream;
+    /* an object's allocation takes the time of its constructor's entry */
+    if (kind != STEP_LIVE_ENTRY_NEW_SHORT && stamp_is_spared(stream))
+        return write_spared(stream, stream->cursor, kind, method);
     uint64_t frozen = atomic_load_explicit(&quick->session->stamps.frozen, memory_order_relaxed);
-    uint64_t stamp = __builtin_expect(frozen != 0, 0) ? tracer_stamp_without_clock(frozen)
-                                                      : clock_counter() - tracer.scale.zero;
+    uint64_t stamp = __builtin_expect(frozen != 0, 0)    ? tracer_stamp_without_clock(frozen)
+                     : quick->session->stamps.every != 0 ? stamp_of_many(quick->session, stream)
+                                                         : clock_counter() - tracer.scale.zero;
     return write_short_at(stream_stamp(stream, stamp), stream, stream->cursor, kind, method);
 }
 
@@ -289,7 +293,7 @@ QUICK bool made_quickly(void)
                 stream->next_object < stream->end_object && can_remember_quickly(&quick);
     if (done) {
         uint64_t id = stream->next_object++;
-        write_alloc_at(quick.session, thread_stamp_unordered(quick.session, stream), stream,
+        write_alloc_at(quick.session, allocation_stamp(quick.session, stream), stream,
                        stream->cursor, facts.class, facts.used_bytes, id, false);
         remember_quickly(&quick, place, id);
         object_note_recent(quick.os, place);

@@ -9,6 +9,7 @@
 #include "agent/hotspot/headers.h"
 #include "agent/hotspot/vm_structs.h"
 #include "agent/records/hold.h"
+#include "agent/records/stamps.h"
 
 #define COUNTERS 4 /* young and full collections, and others of some collectors */
 #define COUNTERS_LEAST 2
@@ -119,6 +120,7 @@ static void date(void)
     atomic_store(&tracer.collection_raw, clock_raw());
     atomic_store(&tracer.collection_tick, atomic_fetch_add(&tracer.tick, 1));
     atomic_fetch_add(&tracer.collections, 1);
+    stamps_pulse();
 }
 
 /* If a pause was announced before the JVM's end began, its end is not announced. The JNI call waits

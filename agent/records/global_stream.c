@@ -90,6 +90,8 @@ void global_write(struct session *session, const uint64_t *words, size_t count, 
         return;
     memcpy(room, words, count * sizeof *words);
     live_commit(session->global, count, events);
+    if (events != 0)
+        stamps_pulse();
 }
 
 void global_event(struct session *session, enum step_live_kind kind, uint64_t word, size_t words)

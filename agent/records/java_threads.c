@@ -337,14 +337,30 @@ void thread_mounted(struct session *session, struct os_thread *os, jthread threa
     stamps_advance(session, after);
 }
 
+/* What the thread records elsewhere comes before the stream's next stamp: its events without one
+ * must not come as close to that as they would by themselves. A chunk that is full ends them, too.
+ */
+static void end_spared(const struct session *session, struct live_stream *stream)
+{
+    if (session->stamps.every == 0)
+        return;
+    stream->stamp_due = 0;
+    if (stream->cursor == stream->end)
+        return;
+    *stream->cursor = live_word(STEP_LIVE_THREAD_SWITCH, stream->thread);
+    live_commit(stream, 1, 0);
+}
+
 /* Stores how far the thread's time has come, before `os` is cleared: another native thread may
  * mount it as soon as this returns, and thread_known() there accepts it only for itself. */
 void thread_unmounted(const struct session *session, struct os_thread *os)
 {
     struct java_thread *java = thread_known(session, os);
     if (java != NULL && java->is_virtual) {
-        if (os->stream != NULL && os->session == session->number)
+        if (os->stream != NULL && os->session == session->number) {
+            end_spared(session, os->stream);
             java->last_stamp = os->stream->last_stamp;
+        }
         atomic_store(&java->os, NULL);
     }
     os->current = os->own;

@@ -21,6 +21,7 @@ static inline uint64_t *reserve_event(struct session *session, struct live_strea
         return NULL;
     room[0] = live_word(STEP_LIVE_THREAD_SWITCH, thread);
     stream->thread = thread;
+    stream->stamp_due = 0; /* the last stamp is another thread's */
     live_commit(stream, 1, 0);
     return room + 1;
 }
@@ -96,12 +97,23 @@ static inline bool write_short_at(uint64_t stamp, struct live_stream *stream, ui
                                   enum step_live_kind kind, uint64_t method)
 {
     uint64_t past = stamp - stream->base_stamp;
-    if (__builtin_expect(stream->base_stamp == 0 || past >> STEP_LIVE_PAST_BITS != 0 ||
+    if (__builtin_expect(stream->base_stamp == 0 || past >= STEP_LIVE_PAST_SPARED ||
                              method >> STEP_LIVE_METHOD_BITS != 0,
                          0))
         return false;
     room[0] = live_word(kind, method | past << STEP_LIVE_METHOD_BITS);
     stream->base_stamp = stamp;
+    live_commit(stream, 1, 1);
+    return true;
+}
+
+/* Same without a stamp. */
+static inline bool write_spared(struct live_stream *stream, uint64_t *room,
+                                enum step_live_kind kind, uint64_t method)
+{
+    if (__builtin_expect(method >> STEP_LIVE_METHOD_BITS != 0, 0))
+        return false;
+    room[0] = live_word(kind, method | STEP_LIVE_PAST_SPARED << STEP_LIVE_METHOD_BITS);
     live_commit(stream, 1, 1);
     return true;
 }

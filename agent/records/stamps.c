@@ -74,6 +74,7 @@ void stamps_wait_for(uint64_t stamp)
 void stamps_pass_tick(const struct session *session)
 {
     uint64_t resolution_ns = session->options.resolution_ns;
+    stamps_pulse();
     if (tracer_is_starting(session))
         return;
     if (!stamps_are_times(session)) {

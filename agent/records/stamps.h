@@ -22,8 +22,8 @@ uint64_t stamp_of_collection(const struct session *session);
 /* Returns when the clock has reached the stamp, which is a tick or two away. Returns at once if it
  * is further away: then the clock has gone back (a process restored on another machine). */
 void stamps_wait_for(uint64_t stamp);
-/* Returns when the tick of a stamp taken before the call is over. Does not wait for ticks of more
- * than 200 us, nor while stamps are frozen. */
+/* Returns when the tick of a stamp taken before the call is over, and lets each thread's next event
+ * have a stamp. Does not wait for ticks of more than 200 us, nor while stamps are frozen. */
 void stamps_pass_tick(const struct session *session);
 /* Makes counted stamps greater than `tick` from now on. */
 void stamps_go_beyond(uint64_t tick);
@@ -54,6 +54,32 @@ static inline uint64_t naming_stamp(const struct session *session, struct live_s
     return stream_stamp(stream, stamp > latest ? stamp : latest);
 }
 
+/* Returns true if the thread's next event needs no stamp (pulse.h). */
+static inline bool stamp_is_spared(const struct live_stream *stream)
+{
+    return stream->events < stream->stamp_due &&
+           stream->pulse == atomic_load_explicit(&tracer.pulse, memory_order_relaxed);
+}
+
+/* Reads the clock for the next event, a word or more, and says which of those after it need no
+ * stamp. None, where this thread's events come slowly. The last word of a chunk has a stamp, as
+ * those before it are interpolated within the chunk. The pulse is read before the clock: one that
+ * comes between the two is noticed by the next event. Where it has changed, the clock is read after
+ * it: what changed it has an earlier stamp. */
+static inline uint64_t stamp_of_many(const struct session *session, struct live_stream *stream)
+{
+    uint64_t pulse = atomic_load_explicit(&tracer.pulse, memory_order_acquire);
+    uint64_t raw = pulse != stream->pulse ? clock_raw() : clock_raw_unordered();
+    uint64_t stamp = raw - tracer.scale.zero, every = session->stamps.every;
+    uint64_t left = (uint64_t) (stream->end - stream->cursor);
+    bool is_brisk =
+        stamp - stream->last_stamp < session->stamps.brisk * (stream->events - stream->stamped);
+    stream->stamp_due = is_brisk ? stream->events + (every < left ? every : left - 1) : 0;
+    stream->stamped = stream->events;
+    stream->pulse = pulse;
+    return stamp;
+}
+
 /* Same as thread_stamp(), at half the cost, for an event that does not depend on what another
  * thread did just now: the stamp may be a few hundred instructions early. That holds for events
  * that name no object, and for allocations of known classes: another thread can only get the object
@@ -63,7 +89,25 @@ static inline uint64_t thread_stamp_unordered(const struct session *session,
 {
     uint64_t frozen = atomic_load_explicit(&session->stamps.frozen, memory_order_acquire);
     return stream_stamp(stream, frozen != 0 ? tracer_stamp_without_clock(frozen)
-                                            : clock_raw_unordered() - tracer.scale.zero);
+                                : session->stamps.every != 0
+                                    ? stamp_of_many(session, stream)
+                                    : clock_raw_unordered() - tracer.scale.zero);
+}
+
+/* Same for an allocation of a known class. It may have the stamp of the thread's event before it:
+ * an allocation may be early, but never later than it was, since another thread may use the object
+ * at once. */
+static inline uint64_t allocation_stamp(const struct session *session, struct live_stream *stream)
+{
+    return session->stamps.repeats && stamp_is_spared(stream)
+               ? stream->last_stamp
+               : thread_stamp_unordered(session, stream);
+}
+
+/* Each thread's next event gets a stamp. Call it after what they must not precede has its own. */
+static inline void stamps_pulse(void)
+{
+    atomic_fetch_add_explicit(&tracer.pulse, 1, memory_order_release);
 }
 
 #endif

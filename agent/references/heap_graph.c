@@ -123,6 +123,7 @@ static void heap_walk_begin(struct walk *walk)
     if (walk->stamp != 0)
         return;
     walk->stamp = thread_stamp(walk->session, walk->stream);
+    stamps_pulse();
     heap_walk_put(walk, STEP_LIVE_SNAPSHOT, walk->number, walk->reason, 0, 0);
 }
 

@@ -10,6 +10,7 @@
 
 #include "agent/base/patience.h"
 #include "agent/base/tracer.h"
+#include "agent/records/pulse.h"
 #include "agent/stacks/stacks.h"
 #include "capture/apart.h"
 #include "capture/log.h"
@@ -130,6 +131,7 @@ static bool dismiss(struct session *session)
 /* A session whose drain thread does not return is kept; that thread is dismissed when it does. */
 void session_discard(struct session *session)
 {
+    pulse_end(session);
     if (session->abandoned) {
         session->drain.errand = dismiss;
         sem_post(&session->drain.errand_wanted);

@@ -23,6 +23,7 @@
 #include "agent/records/global_stream.h"
 #include "agent/records/layouts.h"
 #include "agent/records/methods.h"
+#include "agent/records/pulse.h"
 #include "agent/records/snapshot.h"
 #include "agent/records/threads.h"
 #include "agent/references/fields.h"
@@ -189,6 +190,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     if ((session->options.events & TRACED_REFERENCE) != 0)
         field_places_begin(jni);
     set_zero(session);
+    pulse_begin(session);
     session_put_provenance(session);
     if (gentle[0] != '\0')
         session_put_property(session, "gentle", gentle);

@@ -14,6 +14,7 @@
 #include "agent/events/events.h"
 #include "agent/events/last_words.h"
 #include "agent/records/method_counts.h"
+#include "agent/records/pulse.h"
 #include "agent/records/redaction.h"
 #include "agent/records/threads.h"
 #include "agent/session/session.h"
@@ -334,6 +335,7 @@ static void end_session(struct drain *drain)
     session->ending = true;
     pthread_mutex_unlock(&session->state_lock);
     end_probes(drain);
+    pulse_end(session);
     close_trace(drain);
     step_writer_destroy(session->drain.writer);
     live_decoder_destroy(session->drain.decoder);

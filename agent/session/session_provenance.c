@@ -209,6 +209,8 @@ void session_put_provenance(struct session *session)
     put_options(session);
     if (stamps_are_times(session))
         provenance_number(session->drain.writer, "resolution-ns", session->options.resolution_ns);
+    if (session->stamps.every != 0)
+        provenance_number(session->drain.writer, STEP_LIVE_INTERPOLATED, session->stamps.every);
     session_put_property(session, "clock",
                          stamps_are_times(session) ? clock_name() : STEP_LIVE_CLOCK_NONE);
     put_start_time(session);

@@ -48,6 +48,7 @@ import sampled_windows
 import simulate_cases
 import source_cases
 import stack_cases
+import stamp_cases
 import stopped_cases
 import trace_text
 from session import Failure, Skip, answer, expect_line, finish, shown
@@ -187,6 +188,13 @@ def resolution(session):
         times = {int(line.split(b":")[1]) for line in session.step("dump", "run.step").splitlines()}
         require(all(time % unit == 0 for time in times), f"a time is no multiple of {text}")
         require(unit > 1 or any(time % 1000 for time in times), "no time has nanoseconds")
+
+
+def resolution_of_virtual(session):
+    """Events without stamps of a virtual thread stay before those on its next carrier."""
+    if session.version() < 21:
+        raise Skip("no virtual threads")
+    program_with(session, "VirtualHandover", "resolution=1000events,include=facts/VirtualHandover*")
 
 
 def program_with(session, name, options):
@@ -459,7 +467,7 @@ def record(session):
 
 TABLE = {function.__name__: function for function in (
     unknown_options, help_option, options_file, file_name, event_sets, no_existing,
-    resolution, no_times, no_times_leaks, small_buffer, overflow_drop, level, no_program, terminated,
+    resolution, resolution_of_virtual, no_times, no_times_leaks, small_buffer, overflow_drop, level, no_program, terminated,
     unfinished, limit, full_disk, full_disk_at_start, attach_faults, readers, record, heap_exports.heap_exports, jfr_exports.jfr_exports)}
 TABLE.update(engine_cases.TABLE)
 TABLE.update(engine_choice_cases.TABLE)
@@ -496,3 +504,4 @@ TABLE.update(file_cases.TABLE)
 TABLE.update(gentle_cases.TABLE)
 TABLE.update(memory_cases.TABLE)
 TABLE.update(guard_cases.TABLE)
+TABLE.update(stamp_cases.TABLE)

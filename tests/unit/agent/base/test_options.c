@@ -161,6 +161,27 @@ static void test_no_times(void)
     CU_ASSERT_FALSE(options_parse_shared(&options, "resolution=none"));
 }
 
+static void test_stamps_of_some(void)
+{
+    CU_ASSERT_TRUE(options_parse(&options, ""));
+    CU_ASSERT_EQUAL(options.stamp_events, 1);
+    CU_ASSERT_TRUE(options_parse(&options, "resolution=16events,events=all"));
+    CU_ASSERT_EQUAL(options.stamp_events, 16);
+    CU_ASSERT_EQUAL(options.resolution_ns, 1000);
+    CU_ASSERT_TRUE(options_parse(&options, "resolution=1ns,resolution=65536events"));
+    CU_ASSERT_EQUAL(options.stamp_events, 65536);
+    CU_ASSERT_EQUAL(options.resolution_ns, 1000);
+    CU_ASSERT_TRUE(options_parse(&options, "resolution=16events,resolution=1ns"));
+    CU_ASSERT_EQUAL(options.stamp_events, 1);
+    CU_ASSERT_EQUAL(options.resolution_ns, 1);
+    CU_ASSERT_TRUE(options_parse(&options, "resolution=16events,resolution=none"));
+    CU_ASSERT_EQUAL(options.stamp_events, 1);
+    CU_ASSERT_EQUAL(options.resolution_ns, 0);
+    CU_ASSERT_TRUE(options_parse(&options, "resolution=1events"));
+    CU_ASSERT_EQUAL(options.stamp_events, 1);
+    CU_ASSERT_FALSE(options_parse_shared(&options, "resolution=16events"));
+}
+
 static void test_references(void)
 {
     char names[64];
@@ -230,6 +251,13 @@ static void test_faults(void)
         "resolution=fast",
         "resolution=0",
         "resolution=None",
+        "resolution=0events",
+        "resolution=65537events",
+        "resolution=18446744073709551617events",
+        "resolution=events",
+        "resolution=16event",
+        "resolution=16",
+        "resolution=-16events",
         "resolution=none,events=reference",
         "resolution=none,snapshot=end",
         "resolution=none,snapshot=every:1s",
@@ -489,6 +517,7 @@ void add_suite(void)
     CU_add_test(suite, "samples", test_sampled);
     CU_add_test(suite, "walks", test_walk);
     CU_add_test(suite, "no times", test_no_times);
+    CU_add_test(suite, "stamps of some events", test_stamps_of_some);
     CU_add_test(suite, "references", test_references);
     CU_add_test(suite, "file names", test_file_names);
     CU_add_test(suite, "faults", test_faults);

@@ -44,6 +44,10 @@ struct trace_file;
 
 /* State of the layers above. Each layer owns its part. */
 
+/* No event went without a stamp since the pulse changed; one may have; none, and the thread that
+ * changes it sleeps. */
+enum pulse_beat { BEAT_IDLE, BEAT_WANTED, BEAT_ASLEEP };
+
 /* agent/records/stamps.c */
 struct session_stamps {
     /* 0: stamps come from the clock. STAMPS_COUNTED: they are tracer.tick (resolution=none).
@@ -212,6 +216,7 @@ struct tracer {
     _Atomic uint64_t tick, collection_tick;
     _Atomic uint64_t pulse; /* changes with time, and with what all threads' events have an order
                              * with: pulse.h */
+    _Atomic uint32_t beat;  /* enum pulse_beat: whether time has to change it */
     _Atomic bool events_on; /* JVMTI notifications are enabled */
     _Atomic bool forked;    /* this process is a fork of the traced one */
     _Atomic bool closing;   /* VM death: `closer` ends the trace, other threads wait in probes */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread that changes the pulse each millisecond while a session has events without stamps. */
+/* The thread that changes the pulse each millisecond while events go without stamps.
+ *
+ * Once it has changed, no event goes without one before its thread has read the clock. That thread
+ * then wants the next change (stamp_of_many()), having read the pulse before; so if none is wanted,
+ * all threads' next events have stamps, and this one may sleep. */
 #include "agent/records/pulse.h"
 
 #include <signal.h>
@@ -11,15 +15,28 @@
 
 #define PERIOD_NS 1000000L
 #define BRISK_NS 1000u
+#define ASLEEP_NS INT64_C(1000000000)
+
+/* The end of the session is set before it changes `beat`, so it is seen here, or by the kernel. */
+static void sleep_while_idle(struct session *session)
+{
+    uint32_t idle = BEAT_IDLE;
+    if (atomic_compare_exchange_strong(&tracer.beat, &idle, BEAT_ASLEEP) &&
+        !atomic_load(&session->stamps.pulse_ends))
+        futex_wait(&tracer.beat, BEAT_ASLEEP, ASLEEP_NS);
+}
 
 static void *pulse_run(void *data)
 {
     struct session *session = data;
     pthread_setname_np(pthread_self(), "StepTrace pulse");
     own_share_thread_begins();
-    while (!atomic_load_explicit(&session->stamps.pulse_ends, memory_order_relaxed)) {
+    while (!atomic_load(&session->stamps.pulse_ends)) {
         nanosleep(&(struct timespec){0, PERIOD_NS}, NULL);
-        stamps_pulse();
+        if (atomic_exchange(&tracer.beat, BEAT_IDLE) == BEAT_WANTED)
+            stamps_pulse();
+        else
+            sleep_while_idle(session);
     }
     own_share_thread_ends();
     return NULL;
@@ -62,6 +79,9 @@ void pulse_end(struct session *session)
     if (!session->stamps.beats)
         return;
     session->stamps.beats = false;
+    uint32_t asleep = BEAT_ASLEEP;
     atomic_store(&session->stamps.pulse_ends, true);
+    atomic_compare_exchange_strong(&tracer.beat, &asleep, BEAT_IDLE);
+    futex_wake(&tracer.beat);
     pthread_join(session->stamps.pulse, NULL);
 }

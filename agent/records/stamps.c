@@ -86,6 +86,12 @@ void stamps_pass_tick(const struct session *session)
     stamps_wait_for(tracer_stamps_of_ns(ns - ns % resolution_ns + resolution_ns) + 1);
 }
 
+void stamps_want_beat(void)
+{
+    if (atomic_exchange(&tracer.beat, BEAT_WANTED) == BEAT_ASLEEP)
+        futex_wake(&tracer.beat);
+}
+
 void stamps_go_beyond(uint64_t tick)
 {
     uint64_t now = atomic_load(&tracer.tick);

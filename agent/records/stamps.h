@@ -54,6 +54,9 @@ static inline uint64_t naming_stamp(const struct session *session, struct live_s
     return stream_stamp(stream, stamp > latest ? stamp : latest);
 }
 
+/* Lets the pulse change with the next millisecond. */
+void stamps_want_beat(void);
+
 /* Returns true if the thread's next event needs no stamp (pulse.h). */
 static inline bool stamp_is_spared(const struct live_stream *stream)
 {
@@ -74,6 +77,9 @@ static inline uint64_t stamp_of_many(const struct session *session, struct live_
     uint64_t left = (uint64_t) (stream->end - stream->cursor);
     bool is_brisk =
         stamp - stream->last_stamp < session->stamps.brisk * (stream->events - stream->stamped);
+    if (is_brisk && __builtin_expect(
+                        atomic_load_explicit(&tracer.beat, memory_order_relaxed) != BEAT_WANTED, 0))
+        stamps_want_beat();
     stream->stamp_due = is_brisk ? stream->events + (every < left ? every : left - 1) : 0;
     stream->stamped = stream->events;
     stream->pulse = pulse;

@@ -22,7 +22,7 @@ public class Stamps {
     }
 
     static final int WAIT_MS = 200;
-    static final int ITEMS = 20_000;
+    static final int ITEMS = 5_000;
     static final AtomicReference<Item> slot = new AtomicReference<>();
     static long sum;
 

@@ -190,13 +190,6 @@ def resolution(session):
         require(unit > 1 or any(time % 1000 for time in times), "no time has nanoseconds")
 
 
-def resolution_of_virtual(session):
-    """Events without stamps of a virtual thread stay before those on its next carrier."""
-    if session.version() < 21:
-        raise Skip("no virtual threads")
-    program_with(session, "VirtualHandover", "resolution=1000events,include=facts/VirtualHandover*")
-
-
 def program_with(session, name, options):
     """A program's facts, with other options than its own."""
     program = facts.Program(session.sources, name)
@@ -467,7 +460,7 @@ def record(session):
 
 TABLE = {function.__name__: function for function in (
     unknown_options, help_option, options_file, file_name, event_sets, no_existing,
-    resolution, resolution_of_virtual, no_times, no_times_leaks, small_buffer, overflow_drop, level, no_program, terminated,
+    resolution, no_times, no_times_leaks, small_buffer, overflow_drop, level, no_program, terminated,
     unfinished, limit, full_disk, full_disk_at_start, attach_faults, readers, record, heap_exports.heap_exports, jfr_exports.jfr_exports)}
 TABLE.update(engine_cases.TABLE)
 TABLE.update(engine_choice_cases.TABLE)

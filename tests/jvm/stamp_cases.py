@@ -55,12 +55,15 @@ def stamps(session):
         other = next((i for i, (event, want) in enumerate(zip(events, wanted)) if event[:2] != want), None)
         require(other is None and len(events) == len(wanted),
                 f"{every}: {len(events)} events, of {len(wanted)}; number {other} is another")
-        waits = [(now[2] - then[2], then[:2]) for then, now in zip(events, events[1:]) if now[2] - then[2] > 100_000_000]
-        require(len(waits) == len(said), f"{every}: {waits} for {said}")
-        for (length, after), line in zip(waits, said):
+        once = len(list(deep(12)))
+        rests = [i for i, want in enumerate(wanted) if want == ("MN", "rest")]
+        waits = [(i, i + 1 + once) for i in rests]
+        require(len(said) == 2 * len(waits) == 6, f"{every}: it says {said}")
+        for i, line in zip((i for both in waits for i in both), said):
             what, ns = line.split()
-            require(after == (("MN", "rest") if what == "rest" else ("MX", "deep")), f"{every}: {line} is after {after}")
-            require(abs(length - int(ns)) < 40_000_000, f"{every}: {line}, in the trace {length}")
+            require(wanted[i] == (("MN", "rest") if what == "rest" else ("MX", "deep")), f"{line} is not after {wanted[i]}")
+            length = events[i + 1][2] - events[i][2]
+            require(196_000_000 < length < int(ns) + 500_000_000, f"{every}: {line}, in the trace {length}")
         said = json.loads(session.step("info", "--json", "run.step"))["properties"]
         require(said.get("time-interpolated") == str(every), f"{every}: {said}")
         require(f"read once in {every:,} events".encode() in session.step("stats", "run.step"), "stats does not say so")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TEST: jdk=21 collectors=G1 events=all options=include=facts/VirtualMethods*,resolution=1000events
+// TEST: jdk=21 collectors=G1 events=all options=include=facts/VirtualMethods*
 // FACT: calls facts/VirtualMethods run 100
 // FACT: calls facts/VirtualMethods middle 1000
 // FACT: calls facts/VirtualMethods inner 1000

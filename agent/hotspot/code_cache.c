@@ -84,22 +84,47 @@ static bool is_stub_with_frame(const char *name)
     return false;
 }
 
+static bool is_native(const struct vm_structs *vm, uintptr_t blob)
+{
+    return strcmp((const char *) vm_word(blob, vm->blob_name), "native nmethod") == 0;
+}
+
+static size_t methods_at(const struct vm_structs *vm, uintptr_t nmethod, uintptr_t pc,
+                         struct code_frame methods[FRAMES_INLINED_MOST])
+{
+    if (is_native(vm, nmethod)) {
+        methods[0] = (struct code_frame){vm_word(nmethod, vm->nmethod_method), 0};
+        return 1;
+    }
+    /* behind it is code to which the JVM lets frames return that it wants interpreted */
+    return pc < nmethod + vm_half(nmethod, vm->nmethod_stub)
+               ? code_scopes_read(vm, nmethod, pc, methods)
+               : 0;
+}
+
 /* Describes a method's code. Its compile id changes when its memory is reused, and the block is
  * marked unused when it is freed. Both are checked by code_place_holds() at each later use; so an
  * entry that was right once cannot be taken for other code at the same address. */
-static bool method_place(const struct vm_structs *vm, uintptr_t nmethod, bool is_native,
-                         struct code_place *place)
+static bool method_place(const struct vm_structs *vm, uintptr_t nmethod, struct code_place *place)
 {
+    struct code_frame methods[FRAMES_INLINED_MOST];
     place->check = nmethod + vm->nmethod_compile_id;
     place->id = vm_half(place->check, 0);
     place->used = nmethod - vm->block_size + vm->block_used;
-    if (is_native) {
-        place->frames = frame_hash_of(vm, vm_word(nmethod, vm->nmethod_method), 0);
-        return true;
+    size_t count = methods_at(vm, nmethod, place->pc, methods);
+    for (size_t i = 0; i < count; i++) {
+        struct frame_hash frame = frame_hash_of(vm, methods[i].method, methods[i].index);
+        frame_hash_join(&place->frames, &frame);
     }
-    /* behind it is code to which the JVM lets frames return that it wants interpreted */
-    return place->pc < nmethod + vm_half(nmethod, vm->nmethod_stub) &&
-           code_scopes_read(vm, nmethod, place->pc, &place->frames);
+    return count != 0;
+}
+
+size_t code_place_methods(const struct vm_structs *vm, const struct code_place *place,
+                          struct code_frame methods[FRAMES_INLINED_MOST])
+{
+    return place->frames.count != 0 && code_place_holds(place, place->pc)
+               ? methods_at(vm, place->check - vm->nmethod_compile_id, place->pc, methods)
+               : 0;
 }
 
 struct code_place code_cache_find(const struct vm_structs *vm, uintptr_t pc)
@@ -113,9 +138,9 @@ struct code_place code_cache_find(const struct vm_structs *vm, uintptr_t pc)
         return place;
     const char *name = (const char *) vm_word(blob, vm->blob_name);
     uint32_t words = vm_half(blob, vm->blob_frame_words);
-    bool is_native = strcmp(name, "native nmethod") == 0, known;
-    if (is_native || strcmp(name, "nmethod") == 0)
-        known = method_place(vm, blob, is_native, &place);
+    bool known;
+    if (is_native(vm, blob) || strcmp(name, "nmethod") == 0)
+        known = method_place(vm, blob, &place);
     else
         known = is_stub_with_frame(name) && pc < blob + vm_half(blob, vm->blob_size);
     if (known && words >= 2 && words <= UINT16_MAX)

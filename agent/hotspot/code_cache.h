@@ -14,6 +14,12 @@ struct frame_hash {
 
 #define FRAMES_INLINED_MOST 255u
 
+/* A method at a bytecode's index plus one; 0: it is native. */
+struct code_frame {
+    uintptr_t method;
+    uint32_t index;
+};
+
 /* The code at a return address. Valid as long as the number at `check` is `id` and the byte at
  * `used` is not 0: the JVM reuses the memory of discarded code, but not compile ids. */
 struct code_place {
@@ -30,6 +36,11 @@ bool code_cache_prepare(const struct vm_structs *vm);
 
 /* Looks up a return address on the calling thread's stack, whose code cannot be freed meanwhile. */
 struct code_place code_cache_find(const struct vm_structs *vm, uintptr_t pc);
+
+/* Lists the methods at a place, from the innermost outwards, and returns how many there are. 0: the
+ * place no longer holds, or is a stub. */
+size_t code_place_methods(const struct vm_structs *vm, const struct code_place *place,
+                          struct code_frame methods[FRAMES_INLINED_MOST]);
 
 /* Call once, before the functions below. */
 void frame_hash_prepare(void);
@@ -54,9 +65,10 @@ static inline void frame_hash_join(struct frame_hash *hash, const struct frame_h
     hash->count += outer->count;
 }
 
-/* Reads the frames of compiled code at a return address. Returns false if they are unknown. */
-bool code_scopes_read(const struct vm_structs *vm, uintptr_t nmethod, uintptr_t pc,
-                      struct frame_hash *frames);
+/* Reads the methods of compiled code at a return address, from the innermost outwards, and returns
+ * how many there are; 0: they are unknown. */
+size_t code_scopes_read(const struct vm_structs *vm, uintptr_t nmethod, uintptr_t pc,
+                        struct code_frame methods[FRAMES_INLINED_MOST]);
 
 /* `pc` must not be 0, which is the address of places that were not found. */
 static inline bool code_place_holds(const struct code_place *place, uintptr_t pc)

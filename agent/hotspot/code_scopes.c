@@ -149,8 +149,8 @@ static bool is_method(const struct vm_structs *vm, uintptr_t method)
  * format is another. Three guards: the loop has a limit, every number must lie within its table,
  * and the outermost method must be the one whose code it is. On a JVM that was not tested, all
  * memory is read through the kernel first. */
-bool code_scopes_read(const struct vm_structs *vm, uintptr_t nmethod, uintptr_t pc,
-                      struct frame_hash *frames)
+size_t code_scopes_read(const struct vm_structs *vm, uintptr_t nmethod, uintptr_t pc,
+                        struct code_frame methods[FRAMES_INLINED_MOST])
 {
     struct code_scopes scopes =
         vm->nmethod_immutable != 0 ? outer_scopes(vm, nmethod) : inner_scopes(vm, nmethod);
@@ -159,19 +159,18 @@ bool code_scopes_read(const struct vm_structs *vm, uintptr_t nmethod, uintptr_t 
     uint32_t at = pc > code ? find_scope(vm, &scopes.pcs, (uint32_t) (pc - code)) : 0;
     bool proven = !internals_are_to_be_proven();
     uintptr_t method = 0;
-    *frames = (struct frame_hash){0};
+    size_t count = 0;
     if (!proven &&
         (!code_scopes_is_readable(&scopes.pcs) || !code_scopes_is_readable(&scopes.scopes) ||
          !code_scopes_is_readable(&scopes.metadata)))
-        return false;
-    while (at != 0 && frames->count < FRAMES_INLINED_MOST) {
+        return 0;
+    while (at != 0 && count < FRAMES_INLINED_MOST) {
         uint32_t index = 0;
         method = read_scope(&scopes, &at, &index);
         if (method == 0 || (!proven && !is_method(vm, method)))
-            return false;
-        struct frame_hash frame = frame_hash_of(vm, method, index);
-        frame_hash_join(frames, &frame);
+            return 0;
+        methods[count++] = (struct code_frame){method, index};
     }
     /* the outermost one must be the method whose code it is: otherwise this was misread */
-    return at == 0 && method != 0 && method == vm_word(nmethod, vm->nmethod_method);
+    return at == 0 && method == vm_word(nmethod, vm->nmethod_method) ? count : 0;
 }

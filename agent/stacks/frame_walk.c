@@ -45,7 +45,7 @@ struct stack_start {
     uint32_t making;
 };
 
-#define MORE UINT32_MAX
+#define MORE MAKING_UNKNOWN
 
 /* A start that the last walk did not find, and its number of frames. */
 struct new_start {
@@ -56,7 +56,8 @@ struct new_start {
 struct frame_walker {
     uintptr_t stack_end;
     uint32_t new_count, passed;
-    uint32_t kinds; /* of the last walk: bits of enum frame_kind */
+    uint32_t kinds;            /* of the last walk: bits of enum frame_kind */
+    struct frame_trail *trail; /* of this walk, or NULL */
     struct new_start new_starts[STARTS_LOOKED_AT];
     struct stack_start starts[STARTS];
     uintptr_t methods[METHODS];       /* that were verified to be methods */
@@ -248,6 +249,17 @@ static bool find_index(uintptr_t method, uintptr_t bytecode, uint32_t *index)
     return bytecode == 0 || (bytecode >= code && bytecode < code + size);
 }
 
+static inline void note_frame(struct frame_walker *walker, const struct frame_hash *hash,
+                              uintptr_t pc, uint32_t index)
+{
+    struct frame_trail *trail = walker->trail;
+    if (__builtin_expect(trail == NULL, 1) || hash->count == 0)
+        return;
+    if (trail->count < trail->capacity)
+        trail->frames[trail->count] = (struct trail_frame){.hash = *hash, .pc = pc, .index = index};
+    trail->count++;
+}
+
 static bool leave_interpreted(struct frame_walker *walker, struct machine_frame *frame,
                               struct frame_hash *hash)
 {
@@ -260,12 +272,21 @@ static bool leave_interpreted(struct frame_walker *walker, struct machine_frame 
         return false;
     struct frame_hash own = frame_hash_of(vm, method, index);
     frame_hash_join(hash, &own);
+    note_frame(walker, &own, 0, index);
     walker->kinds |= 1u << FRAME_INTERPRETED;
     uintptr_t sp = word_at(frame->fp, (intptr_t) vm->interpreted_sender);
     uintptr_t pc = word_at(frame->fp, RETURN), link = word_at(frame->fp, LINK);
     bool sound = in_stack(walker, frame->fp + (uintptr_t) WORD, sp);
     *frame = (struct machine_frame){.pc = pc, .sp = sp, .fp = link};
     return sound;
+}
+
+static struct code_place *place_by_address(struct frame_walker *walker, uintptr_t pc)
+{
+    struct code_place *place = &walker->places[(pc ^ pc >> 12) % PLACES];
+    if (__builtin_expect(!code_place_holds(place, pc), 0))
+        *place = code_cache_find(walk.vm, pc);
+    return place;
 }
 
 /* Finds the code of a frame, whose `pc` is not 0.
@@ -281,10 +302,7 @@ static const struct code_place *place_of(struct frame_walker *walker,
     struct code_place *here = &walker->last[frame->sp / STACK_ALIGNMENT % LAST];
     if (__builtin_expect(code_place_holds(here, frame->pc), 1))
         return here;
-    struct code_place *place = &walker->places[(frame->pc ^ frame->pc >> 12) % PLACES];
-    if (__builtin_expect(!code_place_holds(place, frame->pc), 0))
-        *place = code_cache_find(walk.vm, frame->pc);
-    *here = *place;
+    *here = *place_by_address(walker, frame->pc);
     return here;
 }
 
@@ -298,6 +316,7 @@ static bool leave_compiled(struct frame_walker *walker, struct machine_frame *fr
     if (place->frame_words == 0 || !in_stack(walker, frame->sp, end))
         return false;
     frame_hash_join(hash, &place->frames);
+    note_frame(walker, &place->frames, frame->pc, 0);
     walker->kinds |= 1u << (place->frames.count == 0   ? FRAME_STUB
                             : place->frames.count == 1 ? FRAME_COMPILED
                                                        : FRAME_INLINED);
@@ -387,8 +406,18 @@ static bool walk_frames(struct frame_walker *walker, struct machine_frame *frame
         decided = making != MORE || hash->count > limit->passed + limit->making;
         if (making < limit->making)
             most = limit->wanted + limit->passed + making;
+        if (making != MORE && walker->trail != NULL)
+            walker->trail->making = making;
     }
     return true;
+}
+
+static void trail_begin(struct frame_trail *trail, const struct frame_limit *limit,
+                        uint64_t unloaded)
+{
+    trail->unloaded = unloaded;
+    trail->making = limit->making == 0 ? 0 : MAKING_UNKNOWN;
+    trail->count = 0;
 }
 
 /* The thread stands still for itself: it is in a probe, so its frames further out do not change.
@@ -400,7 +429,7 @@ static bool walk_frames(struct frame_walker *walker, struct machine_frame *frame
  * keys of before are never found again. `is_end` is part of it, too: a stack that ends after n
  * frames and one that goes on are different. */
 bool frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct frame_limit *limit,
-                struct stack_key *key)
+                struct stack_key *key, struct frame_trail *trail)
 {
     const struct vm_structs *vm = walk.vm;
     struct machine_frame frame;
@@ -415,6 +444,9 @@ bool frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct frame_lim
     struct frame_hash hash = {0};
     bool is_end = false;
     uint64_t unloaded = (uint64_t) (*walk.unloaded + *walk.shared_unloaded);
+    walker->trail = trail;
+    if (trail != NULL)
+        trail_begin(trail, limit, unloaded);
     if (!walk_frames(walker, &frame, limit, unloaded, &hash, &is_end))
         return false;
     key->low = step_hash_join(step_hash_join(hash.low, hash.count), unloaded << 1 | is_end);
@@ -422,4 +454,19 @@ bool frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct frame_lim
     key->low = step_hash_join(key->low, limit->salt);
     key->high = step_hash_join(key->high, ~limit->salt);
     return true;
+}
+
+size_t frame_walk_methods(struct frame_walker *walker, const struct trail_frame *frame,
+                          struct walked_method methods[FRAMES_INLINED_MOST])
+{
+    struct code_frame list[FRAMES_INLINED_MOST];
+    if (frame->pc == 0) {
+        methods[0] = (struct walked_method){frame->hash, frame->index};
+        return 1;
+    }
+    size_t count = code_place_methods(walk.vm, place_by_address(walker, frame->pc), list);
+    for (size_t i = 0; i < count; i++)
+        methods[i] = (struct walked_method){frame_hash_of(walk.vm, list[i].method, list[i].index),
+                                            list[i].index};
+    return count == frame->hash.count ? count : 0;
 }

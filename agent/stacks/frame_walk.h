@@ -49,11 +49,42 @@ static inline uint64_t frame_salt(uint64_t session, uint64_t class)
     return step_hash_join(step_hash_join(0, session), class);
 }
 
+/* A machine frame that methods have. */
+struct trail_frame {
+    struct frame_hash hash; /* of its methods, inlined ones too */
+    uintptr_t pc;           /* of compiled code; 0: it is interpreted */
+    uint32_t index;         /* interpreted: the bytecode's, plus one; 0: a native method */
+    struct stack_key path;  /* for composed_stacks.c */
+};
+
+/* The machine frames of a walk that methods have, from the innermost outwards. More were met than
+ * are here if `count` is above `capacity`. */
+struct frame_trail {
+    uint64_t unloaded; /* classes, before the walk */
+    uint32_t making;   /* how many of the frames make the object, or MAKING_UNKNOWN */
+    uint32_t count, capacity;
+    struct trail_frame frames[];
+};
+
+#define MAKING_UNKNOWN UINT32_MAX
+
 /* Computes the key of the thread's innermost Java frames. Stacks with equal keys, found with equal
  * limits, are equal in the wanted frames. `jni` must be the thread's current one: a native thread
- * that detaches and attaches again gets another. Returns false if a frame cannot be walked. */
+ * that detaches and attaches again gets another. Fills the trail, unless it is NULL. Returns false
+ * if a frame cannot be walked. */
 bool frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct frame_limit *limit,
-                struct stack_key *key);
+                struct stack_key *key, struct frame_trail *trail);
+
+/* A method of a frame; `index` as above. */
+struct walked_method {
+    struct frame_hash hash;
+    uint32_t index;
+};
+
+/* Lists the methods of a frame of the last trail, from the innermost outwards. Returns how many
+ * there are; 0: they are not to be had. */
+size_t frame_walk_methods(struct frame_walker *walker, const struct trail_frame *frame,
+                          struct walked_method methods[FRAMES_INLINED_MOST]);
 
 /* Returns the kinds of frames that the last walk met. */
 uint32_t frame_walk_kinds(const struct frame_walker *walker);

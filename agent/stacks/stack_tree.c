@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tree of frames: numbers of (parent, method, bytecode index, age), found by a hash of these
  * without a lock. Bytecode indexes of one line share a number, but with places=bytecode. */
-#include "agent/stacks/stacks.h"
+#include "agent/stacks/stack_tree.h"
 
 #include <stdlib.h>
 
 #include "agent/records/code_places.h"
 #include "agent/records/global_stream.h"
 #include "agent/records/methods.h"
-#include "agent/stacks/stack_known.h"
+#include "agent/stacks/stacks.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 #include "format/core/hash_index.h"
@@ -19,12 +19,20 @@ struct line {
     uint64_t place;
 };
 
+struct site {
+    uint64_t method; /* number */
+    uint64_t place;
+};
+
 struct stack_tree {
     struct stack_known *places; /* the numbers by stack_tree_key_of() */
+    struct stack_known *site_numbers;
     pthread_mutex_t lock;
     struct line *lines; /* frames of the dictionary, from number 1 on */
     size_t count, capacity;
-    struct step_index index;   /* of the lines */
+    struct step_index index; /* of the lines */
+    struct site *sites;      /* from number 1 on; protected by the lock */
+    size_t site_count, site_capacity;
     struct stack_known *known; /* whole stacks */
 };
 
@@ -36,7 +44,8 @@ struct stack_tree *stack_tree_create(void)
     pthread_mutex_init(&tree->lock, NULL);
     tree->places = stack_known_create();
     tree->known = stack_known_create();
-    if (tree->places != NULL && tree->known != NULL)
+    tree->site_numbers = stack_known_create();
+    if (tree->places != NULL && tree->known != NULL && tree->site_numbers != NULL)
         return tree;
     stack_tree_destroy(tree);
     return NULL;
@@ -46,10 +55,13 @@ void stack_tree_destroy(struct stack_tree *tree)
 {
     if (tree == NULL)
         return;
-    memory_subtract(MEMORY_STACKS, tree->capacity * sizeof *tree->lines);
+    memory_subtract(MEMORY_STACKS, tree->capacity * sizeof *tree->lines +
+                                       tree->site_capacity * sizeof *tree->sites);
     free(tree->lines);
+    free(tree->sites);
     step_index_reset(&tree->index);
     stack_known_destroy(tree->places);
+    stack_known_destroy(tree->site_numbers);
     stack_known_destroy(tree->known);
     pthread_mutex_destroy(&tree->lock);
     free(tree);
@@ -58,6 +70,16 @@ void stack_tree_destroy(struct stack_tree *tree)
 struct stack_known *stack_tree_known(struct stack_tree *tree)
 {
     return tree->known;
+}
+
+struct stack_known *stack_tree_places(struct stack_tree *tree)
+{
+    return tree->places;
+}
+
+struct stack_known *stack_tree_sites(struct stack_tree *tree)
+{
+    return tree->site_numbers;
 }
 
 /* The innermost frame has the complement of `age`: it may have another place, see code_places.h.
@@ -131,23 +153,74 @@ static uint32_t stack_tree_define(struct session *session, const struct line *ke
     return (uint32_t) tree->count;
 }
 
-/* Returns the number of a frame that is not known. Does not call the JVM under the lock. */
-static uint32_t add_frame(struct session *session, uint32_t parent, const jvmtiFrameInfo *frame,
-                          bool makes)
+/* Asks the JVM. The caller holds no lock. */
+static bool site_ask(struct session *session, const jvmtiFrameInfo *frame, bool makes,
+                     struct site *site)
 {
     const struct method_entry *method = method_lookup(session, frame->method);
     if (method == NULL || method->id == 0 || method->id > UINT32_MAX)
-        return 0;
+        return false;
     uint64_t place = line_of(frame);
     jlocation index = frame->location;
     if (place == 0 && index >= 0 && session->options.engine == ENGINE_BYTECODE)
         index = code_place_of(frame->method, index, makes);
     if ((place == 0 || session->options.indexes) && index >= 0)
         place |= ((uint64_t) index + 1) << 32;
-    const struct line key = {.method_and_parent = parent | method->id << 32, .place = place};
+    *site = (struct site){method->id, place};
+    return true;
+}
+
+/* The caller holds the tree's lock. */
+static uint32_t site_add(struct stack_tree *tree, const struct site *site)
+{
+    size_t before = tree->site_capacity * sizeof *tree->sites;
+    if (tree->site_count >= UINT32_MAX - 1)
+        return 0;
+    if (tree->site_count == tree->site_capacity) {
+        struct site *sites =
+            step_grown(tree->sites, &tree->site_capacity, tree->site_count + 1, sizeof *sites);
+        if (sites == NULL)
+            return 0;
+        memory_add(MEMORY_STACKS, tree->site_capacity * sizeof *sites - before);
+        tree->sites = sites;
+    }
+    tree->sites[tree->site_count++] = *site;
+    return (uint32_t) tree->site_count;
+}
+
+uint32_t stack_tree_site(struct session *session, const jvmtiFrameInfo *frame, uint32_t age,
+                         bool makes)
+{
     struct stack_tree *tree = session->stacks;
+    uint64_t method = (uint64_t) (uintptr_t) frame->method, place = (uint64_t) frame->location;
+    uint64_t from = (uint64_t) age << 1 | makes;
+    const struct stack_key key = {
+        step_hash_join(step_hash_join(step_hash_join(3, from), method), place),
+        step_hash_join(step_hash_join(step_hash_join(4, place), from), method)};
+    struct site site;
+    uint32_t number;
+    if (stack_known_find(tree->site_numbers, &key, &number))
+        return number;
+    if (!site_ask(session, frame, makes, &site))
+        return 0;
     pthread_mutex_lock(&tree->lock);
-    uint32_t number = reserve_line(tree) ? stack_tree_define(session, &key) : 0;
+    number = site_add(tree, &site);
+    pthread_mutex_unlock(&tree->lock);
+    stack_known_add(tree->site_numbers, &key, number);
+    return number;
+}
+
+uint32_t stack_tree_child(struct session *session, uint32_t parent, uint32_t site)
+{
+    struct stack_tree *tree = session->stacks;
+    uint32_t number = 0;
+    pthread_mutex_lock(&tree->lock);
+    if (site != 0 && reserve_line(tree)) {
+        const struct site *of = &tree->sites[site - 1];
+        const struct line key = {.method_and_parent = parent | of->method << 32,
+                                 .place = of->place};
+        number = stack_tree_define(session, &key);
+    }
     pthread_mutex_unlock(&tree->lock);
     return number;
 }
@@ -164,7 +237,8 @@ uint32_t stack_tree_walk(struct session *session, const jvmtiFrameInfo *frames, 
         struct stack_key key = stack_tree_key_of(number, &frames[i], i == 0 ? ~age : age);
         uint32_t child;
         if (!stack_known_find(places, &key, &child)) {
-            child = add_frame(session, number, &frames[i], i == 0);
+            child = stack_tree_child(session, number,
+                                     stack_tree_site(session, &frames[i], age, i == 0));
             stack_known_add(places, &key, child);
         }
         number = child != 0 ? child : number;

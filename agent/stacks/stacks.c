@@ -10,19 +10,26 @@
 #include "agent/base/internals.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/records/threads.h"
+#include "agent/stacks/composed_stacks.h"
 #include "agent/stacks/frame_walk.h"
 #include "agent/stacks/stack_known.h"
+#include "agent/stacks/stack_tree.h"
 #include "capture/log.h"
 #include "format/core/hash.h"
 
 /* An object's constructors, above which a probe in the last of them finds its allocation. */
 #define CONSTRUCTORS 6u
+/* Frames of probes: the native one's, and one in Java. */
+#define BETWEEN_MOST 2u
 #define MAKINGS 512u /* a power of two, as is MET */
 #define MET 1024u
-/* Where frames are to be proven: known stacks with a kind of frame that must be right before that
- * kind is trusted, and how many are then known for one that is compared. */
+/* Stacks with a kind of frame that must be right before that kind is trusted, and how many are then
+ * taken for one that is compared. */
 #define PROOFS 400u
 #define TRUSTED 255u
+
+/* How the number of a stack was found without the JVM, each of which is proven for itself. */
+enum stack_finding { FOUND_KNOWN, FOUND_COMPOSED, FINDINGS };
 
 /* The role of a method in creating an object: none, its class's constructor, or a superclass's. */
 enum making { MAKING_NOT, MAKING_OWN, MAKING_SUPER };
@@ -42,10 +49,11 @@ struct met_stack {
 struct thread_stacks {
     uint32_t capacity; /* frames */
     bool walker_tried;
-    uint32_t trusted;            /* known stacks that were not compared since the last that was */
+    uint32_t trusted[FINDINGS];  /* stacks that were not compared since the last that was */
     uint64_t session;            /* session in which the thread was checked for carrying virtual
                                   * threads */
     struct frame_walker *walker; /* NULL: this thread's frames cannot be walked */
+    struct frame_trail *trail;   /* NULL: its new stacks are not put together */
     struct making_entry makings[MAKINGS];
     struct met_stack met[MET];
     jvmtiFrameInfo frames[];
@@ -73,9 +81,10 @@ static struct {
     _Atomic bool on;  /* frames are walked */
     bool no_carriers; /* except those of threads that carry virtual threads */
     bool to_be_proven;
-    _Atomic bool misread;                 /* in this process: never again */
-    _Atomic uint32_t proofs[FRAME_KINDS]; /* stacks with such a frame that were right */
-    _Atomic uint64_t compared, different, asked, unknown;
+    _Atomic bool misread; /* in this process: never again */
+    /* stacks with such a frame that were right */
+    _Atomic uint32_t proofs[FINDINGS][FRAME_KINDS];
+    _Atomic uint64_t compared, different, composed, asked, unknown;
 } walking;
 
 /* Called here and not by the drain thread, which creates the tree: the JVM refuses threads that it
@@ -102,6 +111,7 @@ void stacks_begin(struct session *session, JNIEnv *jni)
     want_line_numbers();
     atomic_store(&walking.compared, 0);
     atomic_store(&walking.different, 0);
+    atomic_store(&walking.composed, 0);
     atomic_store(&walking.asked, 0);
     atomic_store(&walking.unknown, 0);
     walking.on = false;
@@ -126,9 +136,10 @@ void stacks_report(const struct session *session)
 {
     if (session->options.walk == WALK_CHECK)
         log_message("call stacks: %" PRIu64 " known ones compared, %" PRIu64 " different, %" PRIu64
-                    " asked for, %" PRIu64 " of them not walked",
+                    " asked for, %" PRIu64 " of them not walked; %" PRIu64 " new ones composed",
                     atomic_load(&walking.compared), atomic_load(&walking.different),
-                    atomic_load(&walking.asked), atomic_load(&walking.unknown));
+                    atomic_load(&walking.asked), atomic_load(&walking.unknown),
+                    atomic_load(&walking.composed));
 }
 
 static void thread_stacks_destroy(struct thread_stacks *stacks)
@@ -136,6 +147,7 @@ static void thread_stacks_destroy(struct thread_stacks *stacks)
     if (stacks == NULL)
         return;
     frame_walker_destroy(stacks->walker);
+    free(stacks->trail);
     free(stacks);
 }
 
@@ -179,6 +191,14 @@ static bool is_walked(const struct session *session, struct os_thread *os, JNIEn
     return !os->carries;
 }
 
+static struct frame_trail *trail_create(uint32_t capacity)
+{
+    struct frame_trail *trail = malloc(sizeof *trail + capacity * sizeof trail->frames[0]);
+    if (trail != NULL)
+        trail->capacity = capacity;
+    return trail;
+}
+
 static struct thread_stacks *stacks_of(struct os_thread *os, uint32_t capacity)
 {
     struct thread_stacks *stacks = os->stacks;
@@ -191,6 +211,7 @@ static struct thread_stacks *stacks_of(struct os_thread *os, uint32_t capacity)
     }
     if (!stacks->walker_tried && walking.on) {
         stacks->walker = frame_walker_create();
+        stacks->trail = stacks->walker != NULL ? trail_create(capacity + BETWEEN_MOST) : NULL;
         stacks->walker_tried = true;
     }
     return stacks;
@@ -255,22 +276,31 @@ static struct stack_key key_of_frames(const jvmtiFrameInfo *frames, size_t depth
     return key;
 }
 
+/* What the JVM has answered: `making` frames that make the object, and `count` of the stack behind
+ * them. */
+struct stack_answer {
+    size_t making, count;
+    uint32_t age;
+};
+
 /* Asks the JVM for the frames; returns 0 if it has none. */
 static uint32_t ask_once(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
-                         jobject made, uint64_t class, uint32_t age, size_t *making)
+                         jobject made, uint64_t class, struct stack_answer *answer)
 {
     struct stack_known *known = stack_tree_known(session->stacks);
     uint32_t wanted = session->options.stack, above = made != NULL ? CONSTRUCTORS : 0, number;
     jint first_asked = (jint) frames_of_probe(made != NULL);
-    *making = 0;
+    uint32_t age = answer->age;
+    answer->making = answer->count = 0;
     size_t depth = (size_t) own_frames(first_asked, (jint) (wanted + above), stacks->frames);
     size_t first = 0;
     if (depth == 0)
         return 0;
     if (made != NULL)
         first = frames_of_making(session, stacks, jni, depth, made, class);
-    *making = first;
     size_t count = first + wanted < depth ? wanted : depth - first;
+    answer->making = first;
+    answer->count = count;
     struct stack_key key = key_of_frames(stacks->frames + first, count, age);
     if (stack_known_find(known, &key, &number))
         return number;
@@ -288,16 +318,17 @@ static uint32_t ask_once(struct session *session, struct thread_stacks *stacks, 
  * for long, two equal answers in a row are accepted; the attempts are limited, because this thread
  * may be the one for which the redefinition waits. */
 static uint32_t stacks_ask(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
-                           jobject made, uint64_t class, size_t *making)
+                           jobject made, uint64_t class, struct stack_answer *answer)
 {
-    uint32_t age, number = 0, before;
+    uint32_t number = 0, before;
     int attempts = 0;
     do {
         before = number;
-        age = atomic_load(&methods_age);
-        number = ask_once(session, stacks, jni, made, class, age, making);
-    } while ((age != atomic_load(&methods_age) || (age % 2 != 0 && number != before)) &&
-             ++attempts < ATTEMPTS);
+        answer->age = atomic_load(&methods_age);
+        number = ask_once(session, stacks, jni, made, class, answer);
+    } while (
+        (answer->age != atomic_load(&methods_age) || (answer->age % 2 != 0 && number != before)) &&
+        ++attempts < ATTEMPTS);
     return number;
 }
 
@@ -306,24 +337,24 @@ void stacks_methods_change(void)
     atomic_fetch_add(&methods_age, 1);
 }
 
-/* Asks the JVM for a known stack as well, and returns what it says. */
+/* Asks the JVM for a stack that was found as well, and returns what it says. */
 static uint32_t stacks_compare(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
                                jobject made, uint64_t class, uint32_t number)
 {
-    size_t making;
+    struct stack_answer answer;
     atomic_fetch_add_explicit(&walking.compared, 1, memory_order_relaxed);
-    uint32_t right = stacks_ask(session, stacks, jni, made, class, &making);
+    uint32_t right = stacks_ask(session, stacks, jni, made, class, &answer);
     if (right != number && atomic_fetch_add(&walking.different, 1) < 10)
         log_message("call stacks: %" PRIu32 " should be %" PRIu32, number, right);
     return right;
 }
 
 /* Returns true if enough stacks with each of these kinds of frames were right. */
-static bool is_proven(uint32_t kinds)
+static bool is_proven(enum stack_finding finding, uint32_t kinds)
 {
     for (int kind = 0; kind < FRAME_KINDS; kind++)
         if ((kinds >> kind & 1) != 0 &&
-            atomic_load_explicit(&walking.proofs[kind], memory_order_relaxed) < PROOFS)
+            atomic_load_explicit(&walking.proofs[finding][kind], memory_order_relaxed) < PROOFS)
             return false;
     return true;
 }
@@ -336,7 +367,7 @@ static void misread(struct session *session)
     atomic_store(&walking.on, false);
     internal_settled(INTERNAL_FRAMES, MISREAD);
     for (int kind = 0; kind < FRAME_KINDS; kind++)
-        trusted |= is_proven(1u << kind);
+        trusted |= is_proven(FOUND_KNOWN, 1u << kind) || is_proven(FOUND_COMPOSED, 1u << kind);
     if (trusted)
         session->stacks_fault = MISREAD;
     log_message("call stacks: falling back to JVMTI (slow) from now on: " MISREAD);
@@ -351,31 +382,45 @@ static void misread(struct session *session)
  * 400 did not show is found, late but not silently, and the trace is marked. Each kind is read in
  * one way, whatever the method, so a wrong layout shows at the first stack. */
 static uint32_t stacks_prove(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
-                             jobject made, uint64_t class, uint32_t number)
+                             jobject made, uint64_t class, enum stack_finding finding,
+                             uint32_t number)
 {
     uint32_t kinds = frame_walk_kinds(stacks->walker);
-    if (is_proven(kinds) && stacks->trusted++ < TRUSTED)
+    if (is_proven(finding, kinds) && stacks->trusted[finding]++ < TRUSTED)
         return number;
-    stacks->trusted = 0;
+    stacks->trusted[finding] = 0;
     uint32_t right = stacks_compare(session, stacks, jni, made, class, number);
     if (right != number)
         misread(session);
     for (int kind = 0; kind < FRAME_KINDS && right == number; kind++)
         if ((kinds >> kind & 1) != 0)
-            atomic_fetch_add_explicit(&walking.proofs[kind], 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&walking.proofs[finding][kind], 1, memory_order_relaxed);
     return right;
 }
 
 /* Sets a key that distinguishes the calling thread's stack. Returns false if its frames cannot be
  * walked. */
 static bool find_key(const struct session *session, struct os_thread *os, JNIEnv *jni, bool in_java,
-                     uint64_t class, struct stack_key *key)
+                     uint64_t class, struct stack_key *key, struct frame_trail *trail)
 {
     const struct frame_limit limit = {.wanted = session->options.stack,
                                       .passed = frames_of_probe(in_java),
                                       .making = in_java ? CONSTRUCTORS : 0,
                                       .salt = frame_salt(session->number, class)};
-    return is_walked(session, os, jni) && frame_walk(os->stacks->walker, jni, &limit, key);
+    return is_walked(session, os, jni) && frame_walk(os->stacks->walker, jni, &limit, key, trail);
+}
+
+/* Learns from the JVM's answer what the frames of the last walk are. */
+static void learn_frames(struct session *session, const struct thread_stacks *stacks,
+                         uint32_t passed, const struct stack_answer *answer)
+{
+    const struct composed_stack stack = {.walker = stacks->walker,
+                                         .trail = stacks->trail,
+                                         .first = passed + (uint32_t) answer->making,
+                                         .wanted = session->options.stack,
+                                         .age = answer->age};
+    if (stacks->trail != NULL && answer->age % 2 == 0 && answer->age == atomic_load(&methods_age))
+        composed_stack_learn(session, &stack, stacks->frames + answer->making, answer->count);
 }
 
 /* Finds the number of an unknown stack, and stores it under the key unless a method was redefined
@@ -387,17 +432,57 @@ static uint32_t ask_and_learn(struct session *session, struct os_thread *os, JNI
 {
     struct thread_stacks *stacks = os->stacks;
     struct stack_key again;
-    size_t making;
-    uint32_t number = stacks_ask(session, stacks, jni, made, class, &making);
+    struct stack_answer answer;
+    uint32_t number = stacks_ask(session, stacks, jni, made, class, &answer);
     atomic_fetch_add_explicit(&walking.asked, 1, memory_order_relaxed);
     if (key == NULL)
         atomic_fetch_add_explicit(&walking.unknown, 1, memory_order_relaxed);
-    else if (find_key(session, os, jni, made != NULL, class, &again) && again.low == key->low &&
-             again.high == key->high) {
+    else if (find_key(session, os, jni, made != NULL, class, &again, stacks->trail) &&
+             again.low == key->low && again.high == key->high) {
         stack_known_add(stack_tree_known(session->stacks), key, number);
-        frame_walk_learn(stacks->walker, (uint32_t) making);
+        frame_walk_learn(stacks->walker, (uint32_t) answer.making);
+        learn_frames(session, stacks, frames_of_probe(made != NULL), &answer);
     }
     return number;
+}
+
+/* Puts a new stack together. Returns 0 if the JVM is to be asked: for a frame that is new, too. */
+static uint32_t stacks_compose(struct session *session, struct os_thread *os, JNIEnv *jni,
+                               bool in_java, uint64_t class, const struct stack_key *key)
+{
+    struct thread_stacks *stacks = os->stacks;
+    struct frame_trail *trail = stacks->trail;
+    struct stack_key again;
+    uint32_t age = atomic_load(&methods_age);
+    if (age % 2 != 0 || trail == NULL ||
+        !find_key(session, os, jni, in_java, class, &again, trail) || again.low != key->low ||
+        again.high != key->high || trail->making == MAKING_UNKNOWN)
+        return 0;
+    const struct composed_stack stack = {.walker = stacks->walker,
+                                         .trail = trail,
+                                         .first = frames_of_probe(in_java) + trail->making,
+                                         .wanted = session->options.stack,
+                                         .age = age};
+    uint32_t number = composed_stack_number(session, &stack);
+    return age == atomic_load(&methods_age) ? number : 0;
+}
+
+/* Composes a stack that is not known, or asks the JVM. */
+static uint32_t stack_of_new(struct session *session, struct os_thread *os, JNIEnv *jni,
+                             jobject made, uint64_t class, const struct stack_key *key)
+{
+    struct thread_stacks *stacks = os->stacks;
+    uint32_t number = stacks_compose(session, os, jni, made != NULL, class, key), right;
+    if (number == 0)
+        return ask_and_learn(session, os, jni, made, class, key);
+    atomic_fetch_add_explicit(&walking.composed, 1, memory_order_relaxed);
+    frame_walk_learn(stacks->walker, stacks->trail->making);
+    right = session->options.walk == WALK_CHECK
+                ? stacks_compare(session, stacks, jni, made, class, number)
+                : stacks_prove(session, stacks, jni, made, class, FOUND_COMPOSED, number);
+    if (right == number)
+        stack_known_add(stack_tree_known(session->stacks), key, number);
+    return right;
 }
 
 /* Finds a stack's number, in a small table of the thread first: in the session's, a look-up mostly
@@ -427,13 +512,13 @@ uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIE
         return 0;
     struct stack_key key;
     uint32_t number;
-    if (!find_key(session, os, jni, made != NULL, class, &key))
+    if (!find_key(session, os, jni, made != NULL, class, &key, NULL))
         return ask_and_learn(session, os, jni, made, class, NULL);
     if (!find_known(session, stacks, &key, &number))
-        return ask_and_learn(session, os, jni, made, class, &key);
+        return stack_of_new(session, os, jni, made, class, &key);
     if (__builtin_expect(session->options.walk == WALK_CHECK, 0))
         return stacks_compare(session, stacks, jni, made, class, number);
     if (__builtin_expect(walking.to_be_proven, 0))
-        return stacks_prove(session, stacks, jni, made, class, number);
+        return stacks_prove(session, stacks, jni, made, class, FOUND_KNOWN, number);
     return number;
 }

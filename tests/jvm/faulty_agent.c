@@ -28,24 +28,35 @@ void __wrap_recycle_begin(void)
     __real_recycle_begin();
 }
 
-/* STEPTRACE_MISREAD=N: from the Nth walk on each stack looks like the first one of its thread. */
+/* STEPTRACE_MISREAD=N: from the Nth walk on each stack looks like the first one of its thread.
+ * STEPTRACE_MISCOMPOSED=N: from the Nth walk of a new stack on its outermost frame is missing. */
 bool __real_frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct frame_limit *limit,
-                       struct stack_key *key);
+                       struct stack_key *key, struct frame_trail *trail);
 bool __wrap_frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct frame_limit *limit,
-                       struct stack_key *key);
+                       struct stack_key *key, struct frame_trail *trail);
+
+static void miss_frame(struct frame_trail *trail)
+{
+    static _Atomic unsigned long trails;
+    const char *text = getenv("STEPTRACE_MISCOMPOSED");
+    if (trail != NULL && text != NULL && trail->count > 1 &&
+        atomic_fetch_add(&trails, 1) >= strtoul(text, NULL, 10))
+        trail->count--;
+}
 
 bool __wrap_frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct frame_limit *limit,
-                       struct stack_key *key)
+                       struct stack_key *key, struct frame_trail *trail)
 {
     static _Atomic unsigned long walks;
     static _Thread_local struct stack_key first;
     const char *text = getenv("STEPTRACE_MISREAD");
-    if (!__real_frame_walk(walker, jni, limit, key))
+    if (!__real_frame_walk(walker, jni, limit, key, trail))
         return false;
     if (first.low == 0)
         first = *key;
     if (text != NULL && atomic_fetch_add(&walks, 1) >= strtoul(text, NULL, 10))
         *key = first;
+    miss_frame(trail);
     return true;
 }
 

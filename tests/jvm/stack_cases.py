@@ -10,7 +10,7 @@ import drivers
 from session import COLLECTORS, Failure, Skip, answer, expect_line, finish, shown
 
 COUNTS = re.compile(rb"call stacks: (\d+) known ones compared, (\d+) different, (\d+) asked for, "
-                    rb"(\d+) of them not walked")
+                    rb"(\d+) of them not walked; (\d+) new ones composed")
 
 # What runs the program: options of the JVM, of the agent, rounds, and the least share of stacks
 # that must have been known.
@@ -46,9 +46,9 @@ def stack_walk(session):
         counts = COUNTS.search(errors)
         if counts is None:
             raise Failure(f"{vm} {options}: no counts in\n{shown(errors)}")
-        compared, different, asked, _ = (int(count) for count in counts.groups())
+        compared, different, asked, _, composed = (int(count) for count in counts.groups())
         print(f"{vm} {options}: {counts.group().decode()}")
-        if different != 0 or compared < least * (compared + asked):
+        if different != 0 or compared < least * (compared + asked) or composed == 0:
             raise Failure(f"{vm} {options}: {shown(errors)}")
     session.step("check", "run.step")
 
@@ -62,7 +62,7 @@ def stack_walk_virtual(session):
         counts = COUNTS.search(result.stderr)
         if result.returncode != 0 or counts is None:
             raise Failure(f"{program}: it ends with {result.returncode}\n{shown(result.stderr)}")
-        compared, different, _, unknown = (int(count) for count in counts.groups())
+        compared, different, _, unknown, _ = (int(count) for count in counts.groups())
         if different != 0 or compared == 0 or unknown == 0:
             raise Failure(f"{program}: {shown(result.stderr)}")
         session.step("check", "run.step")
@@ -87,21 +87,22 @@ MISREAD = b"a call stack differed from the JVM's"
 
 
 def stack_walk_proof(session):
-    """Where the JDK was not tested, stacks of the program are the self-test: a fault ends the
-    walking at once, and a late one marks the trace."""
+    """Stacks of the program are the self-test, of new ones on each JDK, of known ones where it was not tested: a fault
+    ends the walking at once, and a late one marks the trace."""
     errors = run(session, "", "stack=16,internals=proven", 300)
     if b"steptrace:" in errors or "frames" not in frames_of(session).partition(";")[0].split():
         raise Failure(f"without a fault: {frames_of(session)}, {shown(errors)}")
     session.tracer = str(pathlib.Path(session.library).with_name("libfaultytracer.so"))
-    for first, code in ((0, 0), (20000, 3)):
-        os.environ["STEPTRACE_MISREAD"] = str(first)
+    for fault, options, first, codes in (("MISREAD", "internals=proven", 0, (0,)), ("MISREAD", "internals=proven", 20000, (3,)),
+                                         ("MISCOMPOSED", "internals=auto", 1000, (0, 3))):
+        os.environ["STEPTRACE_" + fault] = str(first)
         try:
-            errors = run(session, "", "stack=16,internals=proven", 300)
+            errors = run(session, "", f"stack=16,{options}", 300)
         finally:
-            del os.environ["STEPTRACE_MISREAD"]
+            del os.environ["STEPTRACE_" + fault]
         if errors.count(MISREAD) != 1 or f"frames ({MISREAD.decode()})" not in frames_of(session):
-            raise Failure(f"a fault from walk {first} on: {frames_of(session)}, {shown(errors)}")
-        session.step("check", "run.step", codes=(code,))
+            raise Failure(f"{fault} from walk {first} on: {frames_of(session)}, {shown(errors)}")
+        session.step("check", "run.step", codes=codes)
 
 
 # What the JVM makes for itself while it loads and resolves classes; engine=jvmti alone sees it.

@@ -71,6 +71,14 @@ struct code_place code_cache_find(const struct vm_structs *of, uintptr_t pc)
                                .frames = {.low = pc + code_id, .high = pc, .count = 1}};
 }
 
+size_t code_place_methods(const struct vm_structs *of, const struct code_place *place,
+                          struct code_frame methods[FRAMES_INLINED_MOST])
+{
+    (void) of;
+    methods[0] = (struct code_frame){.method = place->pc};
+    return 1;
+}
+
 struct frame_hash_powers frame_hash_powers;
 
 void frame_hash_prepare(void)
@@ -160,7 +168,7 @@ static uint64_t walk(struct frame_walker *walker, JNIEnv *jni, uintptr_t pc)
     uintptr_t words[32];
     struct stack_key key = {0};
     leave_java(words, pc);
-    CU_ASSERT_TRUE(frame_walk(walker, jni, &(struct frame_limit){.wanted = 8}, &key));
+    CU_ASSERT_TRUE(frame_walk(walker, jni, &(struct frame_limit){.wanted = 8}, &key, NULL));
     return key.low;
 }
 
@@ -201,7 +209,7 @@ static uint64_t walk_deep(struct frame_walker *walker, JNIEnv *jni, uintptr_t *w
     attached->sp = (uintptr_t) words;
     attached->pc = pcs[0];
     attached->fp = 0;
-    CU_ASSERT_TRUE(frame_walk(walker, jni, &(struct frame_limit){.wanted = DEPTH + 2}, &key));
+    CU_ASSERT_TRUE(frame_walk(walker, jni, &(struct frame_limit){.wanted = DEPTH + 2}, &key, NULL));
     return key.low;
 }
 

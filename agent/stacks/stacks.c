@@ -446,7 +446,9 @@ static uint32_t ask_and_learn(struct session *session, struct os_thread *os, JNI
     return number;
 }
 
-/* Puts a new stack together. Returns 0 if the JVM is to be asked: for a frame that is new, too. */
+/* Puts a new stack together. Returns 0 if the JVM is to be asked: for a frame that is new, too, or
+ * where more constructors make the object than its answer has room for besides the stack, or it is
+ * unknown how many. */
 static uint32_t stacks_compose(struct session *session, struct os_thread *os, JNIEnv *jni,
                                bool in_java, uint64_t class, const struct stack_key *key)
 {
@@ -456,7 +458,7 @@ static uint32_t stacks_compose(struct session *session, struct os_thread *os, JN
     uint32_t age = atomic_load(&methods_age);
     if (age % 2 != 0 || trail == NULL ||
         !find_key(session, os, jni, in_java, class, &again, trail) || again.low != key->low ||
-        again.high != key->high || trail->making == MAKING_UNKNOWN)
+        again.high != key->high || trail->making > CONSTRUCTORS)
         return 0;
     const struct composed_stack stack = {.walker = stacks->walker,
                                          .trail = trail,

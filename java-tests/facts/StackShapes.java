@@ -36,6 +36,17 @@ public class StackShapes {
         }
     }
 
+    // More constructors than the agent asks the JVM for beyond the stack.
+    static class Ladder {
+        Ladder() { this(1); }
+        Ladder(int a) { this(a, 2); }
+        Ladder(int a, int b) { this(a, b, 3); }
+        Ladder(int a, int b, int c) { this(a, b, c, 4); }
+        Ladder(int a, int b, int c, int d) { this(a, b, c, d, 5); }
+        Ladder(int a, int b, int c, int d, int e) { this(a, b, c, d, e, 6); }
+        Ladder(int a, int b, int c, int d, int e, int f) { sink = null; }
+    }
+
     static Object even(int depth) {
         return depth == 0 ? new Object() : odd(depth - 1);
     }
@@ -46,6 +57,7 @@ public class StackShapes {
 
     static Object deep(int depth) {
         sink = new Object();
+        sink = new Ladder();
         return depth == 0 ? new Node(3) : deep(depth - 1);
     }
 

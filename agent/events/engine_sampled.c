@@ -107,10 +107,12 @@ static bool try_to_be_busy(void *unused)
 
 /* A thread that changes the interval may have been suspended in the call: it goes on then with the
  * interval of a trace that has ended, which nobody sees. */
-static void sample_rate_end(void)
+static void sample_rate_end(bool is_followed)
 {
     atomic_store(&sampling.rate, 0);
     atomic_store(&sampling.guard_changed, false);
+    if (is_followed)
+        return;
     bool is_mine = succeeds_within(try_to_be_busy, NULL, PATIENCE_NS);
     (*tracer.jvmti)->SetHeapSamplingInterval(tracer.jvmti, (jint) OPTION_SAMPLE_DEFAULT);
     if (is_mine)
@@ -420,8 +422,9 @@ static void sampled_begin(struct session *session)
 
 /* The interval is the JVM's, not this agent's: afterwards it is what it was at the JVM's start.
  * When disabling, the event comes first, so that no sample is taken with the restored interval. If
- * another file follows, the objects stay awaited; otherwise tags, references and the capability are
- * given back, and another agent may have the event. */
+ * another file follows, the objects stay awaited, and the interval stays: a thread draws its next
+ * distance by the interval of that moment, also while no file is recorded. Otherwise tags,
+ * references and the capability are given back, and another agent may have the event. */
 static void sampled_enable(struct session *session, bool on)
 {
     if (on) {
@@ -429,7 +432,7 @@ static void sampled_enable(struct session *session, bool on)
         return;
     }
     engine_notify(on, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
-    sample_rate_end();
+    sample_rate_end(session->is_followed);
     if (session->is_followed) {
         sampled_lives_pause(session);
         return;

@@ -28,7 +28,7 @@ final class Growth {
                     call.run();
                 Recording.collect();
                 recording.end();
-                Sites now = recording.sites(true, limit.site());
+                Sites now = recording.sites(true, limit.site()).within(subject.frame());
                 calm = before != null && !now.grow(before, calls / 32) ? calm + 1 : 0;
                 boolean isLast = 2 * calls > limit.calls();
                 if (calm == CALM || (isLast && calm > 0))

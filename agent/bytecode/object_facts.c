@@ -14,6 +14,8 @@
 #include "agent/records/layouts.h"
 #include "agent/references/object_ids.h"
 
+#define ASKED_AGAIN 256u
+
 static uint64_t object_facts_size_of(struct class_cache_entry *class, jclass mirror, jobject object)
 {
     jlong size = 0;
@@ -51,17 +53,31 @@ static void note_at(uintptr_t address, void *context)
                                         .element_shift = note->element_shift};
 }
 
+/* Where collections may be silent, the word is for leaf calls alone, and to note it takes one: once
+ * a collection, and now and then, since another class may have taken its place. */
+static bool wants_note(const struct session *session, struct class_cache_entry *class)
+{
+    if (!collections_may_be_silent())
+        return true;
+    uint64_t now = collections_seen() + 1;
+    class->asked = class->noted == now ? class->asked + 1 : 0;
+    class->noted = now;
+    return session->makes_plain && class->asked % ASKED_AGAIN == 0;
+}
+
 /* Stores the JVM's answer for the next object of this class. The word is read in a hold, and the
  * count of collections with it, so both belong together. An array is noted only if the size that
  * follows from its header is the one that the JVM said: a wrong layout then costs time, never a
  * wrong size. */
 static void note_header(const struct session *session, struct os_thread *os, JNIEnv *jni,
-                        jclass mirror, jobject object, const struct class_cache_entry *class,
+                        jclass mirror, jobject object, struct class_cache_entry *class,
                         uint64_t size)
 {
+    if (!header_layout.known || size == 0 || !wants_note(session, class))
+        return;
     int shift =
         class->size_bytes == 0 ? class_element_shift(mirror, header_layout.references_shift) : 0;
-    if (!header_layout.known || shift < 0 || size == 0)
+    if (shift < 0)
         return;
     struct header_note note = {.os = os,
                                .session = session->number,

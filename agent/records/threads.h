@@ -61,6 +61,8 @@ struct class_cache_entry {
     bool is_array;       /* known to be an array */
     bool has_layout;     /* layouts.h */
     uint8_t clone;       /* vm_objects.c */
+    uint64_t noted;      /* object_facts.c: collections when its word was noted, plus 1, */
+    uint32_t asked;      /* ... and for how many objects it was asked for since */
 };
 
 /* A class by the class word in its objects' headers. Valid until the next collection, which may

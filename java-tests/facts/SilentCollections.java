@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // TEST: collectors=Serial,Parallel vm=-Xmx64m
-// FACT: alloc facts/SilentCollections$Short 180000
-// FACT: alloc facts/SilentCollections$Kept 9000
-// FACT: alloc [Lfacts/SilentCollections$Kept; 180001
-// FACT: freed facts/SilentCollections$Short 180000
-// FACT: freed facts/SilentCollections$Kept 4500
+// FACT: alloc facts/SilentCollections$Short 90000
+// FACT: alloc facts/SilentCollections$Kept 4500
+// FACT: alloc [Lfacts/SilentCollections$Kept; 90001
+// FACT: freed facts/SilentCollections$Short 90000
+// FACT: freed facts/SilentCollections$Kept 2250
 package facts;
 
 import java.lang.management.ManagementFactory;
@@ -22,7 +22,7 @@ public class SilentCollections {
         Kept(int number) { this.number = number; }
     }
 
-    static final int THREADS = 3, OBJECTS = 60_000, STEP = 20;
+    static final int THREADS = 3, OBJECTS = 30_000, STEP = 20;
     static final Kept[] KEPT = new Kept[THREADS * OBJECTS / STEP];
     static volatile Object sink;
 

@@ -187,7 +187,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     session->makes_plain = new_objects_are_plain(session);
     if (!session->holds && !session->makes_plain)
         session->places = false; /* leaf calls would use none */
-    thread_counters_prove(jni); /* its array is no object of the trace */
+    thread_counters_prove(jni);  /* its array is no object of the trace */
     layouts_begin(session, jni);
     if ((session->options.events & TRACED_REFERENCE) != 0)
         field_places_begin(jni);

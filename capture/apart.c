@@ -6,12 +6,12 @@
 #include <linux/close_range.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "capture/detached.h"
 #include "capture/log.h"
+#include "capture/quiet_thread.h"
 
 #define STACK_BYTES ((size_t) 512 << 10)
 
@@ -53,19 +53,14 @@ static void *run(void *data)
     return NULL;
 }
 
-/* The new thread blocks all signals: they belong to the program. */
 void apart_run(void (*step)(void *data), void *data)
 {
     struct errand errand = {step, data};
-    sigset_t all, old;
     pthread_t thread;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int code = pthread_create(&thread, &attributes, run, &errand);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    int code = quiet_thread_start(&thread, &attributes, run, &errand);
     pthread_attr_destroy(&attributes);
     if (code == 0)
         pthread_join(thread, NULL);

@@ -55,14 +55,14 @@ static void note_at(uintptr_t address, void *context)
 
 /* Where collections may be silent, the word is for leaf calls alone, and to note it takes one: once
  * a collection, and now and then, since another class may have taken its place. */
-static bool wants_note(const struct session *session, struct class_cache_entry *class)
+static bool wants_note(struct class_cache_entry *class)
 {
     if (!collections_may_be_silent())
         return true;
     uint64_t now = collections_seen() + 1;
     class->asked = class->noted == now ? class->asked + 1 : 0;
     class->noted = now;
-    return session->makes_plain && class->asked % ASKED_AGAIN == 0;
+    return class->asked % ASKED_AGAIN == 0;
 }
 
 /* Stores the JVM's answer for the next object of this class. The word is read in a hold, and the
@@ -73,7 +73,7 @@ static void note_header(const struct session *session, struct os_thread *os, JNI
                         jclass mirror, jobject object, struct class_cache_entry *class,
                         uint64_t size)
 {
-    if (!header_layout.known || size == 0 || !wants_note(session, class))
+    if (!header_layout.known || size == 0 || !wants_note(class))
         return;
     int shift =
         class->size_bytes == 0 ? class_element_shift(mirror, header_layout.references_shift) : 0;

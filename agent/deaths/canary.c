@@ -28,7 +28,7 @@ void canary_prepare(JNIEnv *jni)
 /* In a hold. Empties a slot with a wrong address, which the collector must not follow. The
  * recycled reference is compared with a strong one, not with a stored address: the collector
  * updates the strong one in any case, so a difference means that it does not treat the other as a
- * reference. The stored address is compared only if no collection was announced since. */
+ * reference. The stored address is compared only if collections_seen() is the same. */
 static void compare_slots(uintptr_t place, void *fault_out)
 {
     const char **fault = fault_out;

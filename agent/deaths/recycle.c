@@ -95,8 +95,7 @@ void recycle_prove(const struct session *session, struct os_thread *os, JNIEnv *
 {
     if (!internal_is_allowed(INTERNAL_RECYCLE))
         return;
-    bool used = session->holds || session->makes_plain; /* else nobody takes them */
-    const char *refused = !used                      ? "not with this collector"
+    const char *refused = !session->places           ? "not with this collector"
                           : !prove(os, jni, cleared) ? "slots hold something else"
                                                      : NULL;
     internal_settled(INTERNAL_RECYCLE, refused);

@@ -4,7 +4,7 @@
  * references and its lock.
  *
  * The slot gets what NewWeakGlobalRef() would store: the plain address, with collectors that move
- * objects only in announced pauses. The thread is in a hold meanwhile (agent/records/hold.h), so
+ * objects only in pauses. The thread is in a hold or leaf call meanwhile (agent/records/hold.h), so
  * that no object moves between reading its address and writing it. */
 #ifndef AGENT_DEATHS_RECYCLE_H
 #define AGENT_DEATHS_RECYCLE_H

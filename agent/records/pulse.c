@@ -6,12 +6,12 @@
  * all threads' next events have stamps, and this one may sleep. */
 #include "agent/records/pulse.h"
 
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
 #include "agent/base/own_share.h"
 #include "capture/log.h"
+#include "capture/quiet_thread.h"
 
 #define PERIOD_NS 1000000L
 #define BRISK_NS 1000u
@@ -42,14 +42,9 @@ static void *pulse_run(void *data)
     return NULL;
 }
 
-/* It blocks all signals: they belong to the program. */
 static bool start_pulse(struct session *session)
 {
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int code = pthread_create(&session->stamps.pulse, NULL, pulse_run, session);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    int code = quiet_thread_start(&session->stamps.pulse, NULL, pulse_run, session);
     if (code != 0)
         log_message("option resolution: each event gets a time stamp: a thread could not be "
                     "started: %s",

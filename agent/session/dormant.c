@@ -11,7 +11,6 @@
  * descriptors of its own (capture/apart.h): the program may close all that it does not know. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +23,7 @@
 #include "agent/session/session.h"
 #include "capture/apart.h"
 #include "capture/log.h"
+#include "capture/quiet_thread.h"
 
 #define STACK_BYTES ((size_t) 1 << 20)
 #define STEPS_MOST 256u /* names and links on the way to a directory */
@@ -260,16 +260,12 @@ static bool start_thread(void)
     struct stat about;
     pthread_t thread;
     pthread_attr_t attributes;
-    sigset_t all, old;
     if (fstatat(AT_FDCWD, dormant.options.wake, &about, AT_SYMLINK_NOFOLLOW) == 0)
         dormant.seen = identity_of(&about);
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int code = pthread_create(&thread, &attributes, dormant_run, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    int code = quiet_thread_start(&thread, &attributes, dormant_run, NULL);
     pthread_attr_destroy(&attributes);
     if (code != 0)
         log_message("option wake: its thread could not be started: %s", strerror(code));

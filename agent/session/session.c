@@ -3,7 +3,6 @@
 #include "agent/session/session.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "agent/stacks/stacks.h"
 #include "capture/apart.h"
 #include "capture/log.h"
+#include "capture/quiet_thread.h"
 #include "capture/trace_store.h"
 #include "format/live/live_decoder.h"
 #include "steptrace/java_trace.h"
@@ -90,14 +90,9 @@ static bool session_open_files(struct session *session)
     return session->global != NULL && session->frees != NULL;
 }
 
-/* The drain thread blocks all signals: they belong to the program. */
 static bool start_drain(struct session *session)
 {
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int code = pthread_create(&session->drain.thread, NULL, session_drain_run, session);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    int code = quiet_thread_start(&session->drain.thread, NULL, session_drain_run, session);
     if (code != 0)
         log_message("the drain thread could not be started: %s", strerror(code));
     return code == 0;

@@ -185,9 +185,8 @@ bool session_begin(struct session *session, JNIEnv *jni)
     if (session->options.engine == ENGINE_BYTECODE && (session->options.events & TRACED_ALLOC) != 0)
         headers_prove(jni, session->places);
     session->makes_plain = new_objects_are_plain(session);
-    if (!session->holds && !session->makes_plain)
-        session->places = false; /* leaf calls would use none */
-    thread_counters_prove(jni);  /* its array is no object of the trace */
+    session->places = session->holds || session->makes_plain; /* else leaf calls use none */
+    thread_counters_prove(jni); /* its array is no object of the trace */
     layouts_begin(session, jni);
     if ((session->options.events & TRACED_REFERENCE) != 0)
         field_places_begin(jni);

@@ -92,6 +92,7 @@ struct session_deaths {
     /* Collections that ended before the dead of the one before were found: some of those have the
      * time of the later one. */
     _Atomic uint64_t joined;
+    _Atomic bool unsearched; /* the last search was left out: the latest deaths are missing */
 };
 
 /* agent/bytecode/new_objects.c */

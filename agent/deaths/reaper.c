@@ -72,6 +72,16 @@ static void look_for_dead(struct reaper_pass *pass, struct session *session, str
         reaper_pass_over(pass);
 }
 
+static void skip_last(void)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    atomic_store(&session->deaths.unsearched, true);
+    probe_leave(os);
+}
+
 /* Takes the lock before it enters the probe: a thread that holds the lock and waits for all probes
  * to end must not wait for this one. `reaped` is set with the last search, so that the reaper's own
  * thread makes none after it: the announcements of collections are disabled next, and a death that
@@ -80,12 +90,9 @@ void reaper_pass(JNIEnv *jni, bool last)
 {
     struct os_thread *os;
     struct reaper_pass *pass = calloc(1, sizeof *pass);
-    if (pass == NULL)
-        return;
-    if (!lock_passes(tracer.dying ? SECOND_NS : PATIENCE_NS)) {
+    if (pass == NULL || !lock_passes(tracer.dying ? SECOND_NS : PATIENCE_NS)) {
         if (last)
-            log_message(
-                "the final scan for dead objects is skipped: an earlier scan has not ended");
+            skip_last();
         free(pass);
         return;
     }

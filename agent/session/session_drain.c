@@ -255,6 +255,20 @@ static void report_threads(struct drain *drain)
                 drain->path, count, drain->path);
 }
 
+/* A trace has one reason to be incomplete: the one that was known first. */
+static void put_unsearched(struct drain *drain)
+{
+    static const char *const reason = "the last search for dead objects was left out, because an "
+                                      "earlier one had not ended: the latest deaths are missing";
+    struct session *session = drain->owner;
+    if (session->incomplete != NULL || !session->keeps_references ||
+        !atomic_load(&session->deaths.unsearched))
+        return;
+    session->incomplete = reason;
+    drain_put_text(drain, "incomplete", reason);
+    log_message("%s: the trace is incomplete: %s", session->options.file, reason);
+}
+
 /* The end of the file. An open batch of frees is closed and method counts are written before VM
  * death, which must be the last event: its stamp is taken under the lock of the global stream after
  * all probes have left, so no other stamp is later. The decoder is finished after the last chunk.
@@ -270,6 +284,7 @@ static void close_trace(struct drain *drain)
     drain_take_everything(drain);
     if (!drain->left)
         drain_check(drain, live_decoder_finish(session->drain.decoder, end_stamp), NULL);
+    put_unsearched(drain);
     missed_bytes_put(session, drain);
     char internals[INTERNALS_TEXT];
     internals_publish(NULL);

@@ -5,7 +5,10 @@ package facts;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Threads are suspended, as a debugger does it; most of their time they are in probes. */
+/**
+ * Threads are suspended, as a debugger does it; most of their time they are in probes. With the name of a thread as
+ * argument, that one is suspended, a collection made, and the program ends.
+ */
 public class Suspended {
     static volatile Object sink;
 
@@ -23,8 +26,23 @@ public class Suspended {
 
     static native boolean resume(Thread thread);
 
+    static native boolean suspendNamed(String name);
+
+    /** What the collection wakes has time to begin. */
+    static void suspendAndEnd(String name) throws InterruptedException {
+        for (int i = 0; i < 100_000; i++)
+            sink = new Made();
+        System.out.println("suspended " + suspendNamed(name));
+        System.gc();
+        Thread.sleep(200);
+    }
+
     public static void main(String[] args) throws InterruptedException {
         System.load(System.getProperty("facts.library"));
+        if (args.length == 1) {
+            suspendAndEnd(args[0]);
+            return;
+        }
         List<Thread> all = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
             Thread thread = new Thread(() -> deep(60));

@@ -129,5 +129,21 @@ def suspended(session):
         require(any(once(session) for _ in range(ROUNDS)), "no thread was ever in a probe")
 
 
+def suspended_reaper_once(session):
+    """Returns why the trace is incomplete."""
+    run = session.run(session.java("Suspended", "", "file=run.step,finish=2s", ["StepTrace reaper"]))
+    require((run.returncode, run.stdout) == (0, b"suspended true\n"), f"{run.returncode} {shown(run.stdout)}{shown(run.stderr)}")
+    reason = properties(session).get("incomplete", "")
+    session.step("check", "run.step", codes=(3 if reason else 0,))
+    require((reason.encode() in run.stderr) == (reason != ""), f"not told: {reason}")
+    return reason
+
+
+def suspended_reaper(session):
+    """The thread that finds the dead does not end its search: the JVM ends nevertheless, and the trace says what it lacks."""
+    require(any("last search for dead objects was left out" in suspended_reaper_once(session) for _ in range(ROUNDS)),
+            "the reaper was never in a search")
+
+
 TABLE = {function.__name__: function for function in (
-    triggers_of_the_agent, initializing, suspended)}
+    triggers_of_the_agent, initializing, suspended, suspended_reaper)}

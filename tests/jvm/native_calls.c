@@ -193,6 +193,38 @@ JNIEXPORT jboolean JNICALL Java_facts_Suspended_suspend(JNIEnv *jni, jclass clas
     return jvmti != NULL && (*jvmti)->SuspendThread(jvmti, thread) == JVMTI_ERROR_NONE;
 }
 
+/* Finds also agents' threads, which Java does not show. */
+static jthread thread_named(jvmtiEnv *jvmti, const char *name)
+{
+    jint count = 0;
+    jthread *threads = NULL, found = NULL;
+    if ((*jvmti)->GetAllThreads(jvmti, &count, &threads) != JVMTI_ERROR_NONE)
+        return NULL;
+    for (jint i = 0; i < count && found == NULL; i++) {
+        jvmtiThreadInfo info;
+        if ((*jvmti)->GetThreadInfo(jvmti, threads[i], &info) != JVMTI_ERROR_NONE)
+            continue;
+        if (strcmp(info.name, name) == 0)
+            found = threads[i];
+        (*jvmti)->Deallocate(jvmti, (unsigned char *) info.name);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *) threads);
+    return found;
+}
+
+JNIEXPORT jboolean JNICALL Java_facts_Suspended_suspendNamed(JNIEnv *jni, jclass class,
+                                                             jstring name);
+JNIEXPORT jboolean JNICALL Java_facts_Suspended_suspendNamed(JNIEnv *jni, jclass class,
+                                                             jstring name)
+{
+    const char *text = (*jni)->GetStringUTFChars(jni, name, NULL);
+    jvmtiEnv *jvmti = suspender(jni);
+    jthread thread = jvmti != NULL ? thread_named(jvmti, text) : NULL;
+    (void) class;
+    (*jni)->ReleaseStringUTFChars(jni, name, text);
+    return thread != NULL && (*jvmti)->SuspendThread(jvmti, thread) == JVMTI_ERROR_NONE;
+}
+
 JNIEXPORT jboolean JNICALL Java_facts_Suspended_resume(JNIEnv *jni, jclass class, jobject thread);
 JNIEXPORT jboolean JNICALL Java_facts_Suspended_resume(JNIEnv *jni, jclass class, jobject thread)
 {

@@ -66,11 +66,12 @@ static bool rows_make(uint64_t room)
         return false;
     eden_rows.at = rows;
     eden_rows.room = room;
+    eden_rows.shift = (unsigned) __builtin_clzll(room) + 1;
     eden_rows.count = 0;
     for (uint64_t i = 0; i < old_room; i++) {
         if (old[i].walk != eden_rows.walk)
             continue;
-        uint64_t at = step_hash(old[i].word) & (room - 1);
+        uint64_t at = eden_row_place(old[i].word);
         while (rows[at].walk != 0)
             at = (at + 1) & (room - 1);
         rows[at] = old[i];
@@ -162,7 +163,8 @@ static bool take_layout(struct eden_row *row)
     if (layout < 0) {
         row->kind = ROW_ARRAY;
         row->element_shift = (uint8_t) ((uint32_t) layout & ELEMENT_SHIFT_MASK);
-        row->elements_at = (uint8_t) ((uint32_t) layout >> ELEMENTS_AT_SHIFT & ELEMENTS_AT_MASK);
+        row->fixed_bytes = (uint32_t) layout >> ELEMENTS_AT_SHIFT & ELEMENTS_AT_MASK;
+        row->length_mask = UINT32_MAX;
         return row->element_shift < ELEMENT_SHIFTS;
     }
     row->fixed_bytes = (uint32_t) layout & ~(uint32_t) INSTANCE_BITS;
@@ -189,7 +191,7 @@ struct eden_row *eden_row_of(uint64_t word)
 {
     if (2 * (eden_rows.count + 1) > eden_rows.room && !rows_make(2 * eden_rows.room))
         return NULL;
-    uint64_t at = step_hash(word) & (eden_rows.room - 1);
+    uint64_t at = eden_row_place(word);
     while (eden_rows.at[at].walk != 0 && eden_rows.at[at].word != word)
         at = (at + 1) & (eden_rows.room - 1);
     struct eden_row *row = &eden_rows.at[at];
@@ -202,6 +204,19 @@ struct eden_row *eden_row_of(uint64_t word)
     }
     eden_rows.count += !is_known;
     return row;
+}
+
+uint64_t eden_variable_bytes(const struct eden_row *row, uintptr_t object)
+{
+    uint32_t words;
+    if (row->kind == ROW_MIRROR) {
+        memcpy(&words, (const void *) (object + eden_layout.mirror_words), sizeof words);
+        return words * (uint64_t) sizeof(uint64_t);
+    }
+    memcpy(&words, (const void *) (object + eden_layout.chunk_words), sizeof words);
+    /* behind the stack, a bit for each reference that could be in it */
+    uint64_t bits = (uint64_t) words << (3 - header_layout.references_shift);
+    return eden_rounded(row->fixed_bytes + (words + (bits + 63) / 64) * sizeof(uint64_t));
 }
 
 void eden_rows_each(void (*visit)(void *user, struct eden_row *row), void *user)

@@ -19,16 +19,20 @@ struct eden_row {
     uintptr_t class;
     enum eden_row_kind { ROW_FIXED, ROW_ARRAY, ROW_MIRROR, ROW_CHUNK } kind;
     enum eden_row_fills { ROW_OF_PROGRAM, ROW_FILLER, ROW_PERHAPS_FILLER } fills;
-    uint8_t element_shift, elements_at;
+    uint8_t element_shift;
+    uint32_t length_mask; /* all bits of an array's length, none where there is no length */
     uint32_t survived;    /* of eden_survived.h; 0: nothing has */
-    uint64_t fixed_bytes; /* without what is variable */
+    uint64_t fixed_bytes; /* without what is variable: of an array, where its elements begin */
     uint64_t objects, bytes;
 };
+
+#define EDEN_HEADER_MOST 24u /* bytes to the end of an array's length, rounded up */
 
 /* All rows: a table by the words' hashes. */
 struct eden_rows {
     struct eden_row *at;
-    uint64_t room; /* a power of two */
+    uint64_t room;  /* a power of two */
+    unsigned shift; /* of a hash to a place: 64 less the room's logarithm */
     uint64_t count, walk;
 };
 extern struct eden_rows eden_rows;
@@ -46,34 +50,45 @@ void eden_rows_each(void (*visit)(void *user, struct eden_row *row), void *user)
  * has none. */
 uint64_t eden_row_class(struct session *session, const struct eden_row *row);
 
+/* The words of classes are multiples of powers of two: of their hashes only the upper bits differ.
+ */
+static inline uint64_t eden_row_place(uint64_t word)
+{
+    return step_hash(word) >> eden_rows.shift;
+}
+
+/* As objects are aligned. */
+static inline uint64_t eden_rounded(uint64_t bytes)
+{
+    return (bytes + header_layout.alignment - 1) & ~(uint64_t) (header_layout.alignment - 1);
+}
+
 /* The same without a call, if this walk has met the class, and its row is where it is looked for
  * first; else NULL. */
 static inline struct eden_row *eden_row_met(uint64_t word)
 {
-    struct eden_row *row = &eden_rows.at[step_hash(word) & (eden_rows.room - 1)];
-    return row->word == word && row->walk == eden_rows.walk ? row : NULL;
+    struct eden_row *row = &eden_rows.at[eden_row_place(word)];
+    return __builtin_expect(row->word == word && row->walk == eden_rows.walk, 1) ? row : NULL;
 }
 
-/* Returns the size of an object with this row; 0: unknown. */
-static inline uint64_t eden_object_bytes(const struct eden_row *row, uintptr_t object)
+/* The size of an object whose class does not say it. */
+uint64_t eden_variable_bytes(const struct eden_row *row, uintptr_t object);
+
+/* Returns the size of an object with this row, which begins `room` bytes before the end of what can
+ * be read; 0: unknown.
+ *
+ * Instances and arrays follow each other as they happen to, so a branch for them would be guessed
+ * wrong all the time: of an instance a length is read as well, wherever there is room, and masked.
+ */
+static inline uint64_t eden_object_bytes(const struct eden_row *row, uintptr_t object,
+                                         uint64_t room)
 {
-    uint64_t bytes = row->fixed_bytes, words;
-    if (row->kind == ROW_FIXED)
-        return bytes;
-    if (row->kind == ROW_ARRAY) {
-        bytes = row->elements_at + ((uint64_t) header_array_length(object) << row->element_shift);
-    } else if (row->kind == ROW_MIRROR) {
-        uint32_t own;
-        memcpy(&own, (const void *) (object + eden_layout.mirror_words), sizeof own);
-        bytes = own * (uint64_t) sizeof(uint64_t);
-    } else {
-        uint32_t stack;
-        memcpy(&stack, (const void *) (object + eden_layout.chunk_words), sizeof stack);
-        /* behind the stack, a bit for each reference that could be in it */
-        words = stack + (((uint64_t) stack << (3 - header_layout.references_shift)) + 63) / 64;
-        bytes += words * sizeof(uint64_t);
-    }
-    return (bytes + header_layout.alignment - 1) & ~(uint64_t) (header_layout.alignment - 1);
+    if (__builtin_expect(row->kind != ROW_FIXED && row->kind != ROW_ARRAY, 0))
+        return eden_variable_bytes(row, object);
+    uint32_t length = 0;
+    if (__builtin_expect(room >= EDEN_HEADER_MOST, 1) || row->kind == ROW_ARRAY)
+        length = header_array_length(object) & row->length_mask;
+    return eden_rounded(row->fixed_bytes + ((uint64_t) length << row->element_shift));
 }
 
 #endif

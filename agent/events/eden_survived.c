@@ -69,8 +69,8 @@ static bool take_humongous(const struct eden_piece *piece)
     if (row == NULL ||
         !STEP_MAKE_ROOM(state.humongous, state.humongous_room, state.humongous_count + 1))
         return false;
-    state.humongous[state.humongous_count++] =
-        (struct humongous){row->word, eden_object_bytes(row, piece->span.from), piece->region};
+    state.humongous[state.humongous_count++] = (struct humongous){
+        row->word, eden_object_bytes(row, piece->span.from, EDEN_HEADER_MOST), piece->region};
     return true;
 }
 
@@ -79,9 +79,10 @@ static bool take_old(const struct eden_piece *piece)
 {
     for (uintptr_t at = piece->span.from; at < piece->span.to;) {
         struct eden_row *row = eden_row_of(header_class_word(at));
-        if (row == NULL || !add_outside(row, eden_object_bytes(row, at)))
+        uint64_t bytes = row != NULL ? eden_object_bytes(row, at, piece->span.to - at) : 0;
+        if (bytes == 0 || !add_outside(row, bytes))
             return false;
-        at += eden_object_bytes(row, at);
+        at += bytes;
     }
     return true;
 }
@@ -143,7 +144,7 @@ static bool count_piece(const struct survivor_piece *piece, bool is_mixed)
         struct eden_row *row = eden_row_met(word);
         if (row == NULL && (row = eden_row_of(word)) == NULL)
             return false;
-        uint64_t bytes = eden_object_bytes(row, at);
+        uint64_t bytes = eden_object_bytes(row, at, to - at);
         if (bytes == 0 || bytes > to - at ||
             !count_object(row, object_age(at), bytes, piece->is_old, is_mixed))
             return false;

@@ -31,7 +31,7 @@
 #include "agent/records/global_stream.h"
 #include "capture/log.h"
 
-#define SKIPPED_MOST 999u /* one collection in a thousand is walked at least */
+#define AHEAD_BYTES 1024u /* how far ahead of a step memory is fetched */
 
 enum walk_state { WALK_IS_ON, WALK_IS_OFF };
 
@@ -43,8 +43,8 @@ static struct {
     uint32_t collections;   /* the JVM's own count when the last pause ended */
     uint64_t number;        /* of the last record */
     uint64_t counted_bytes; /* by the threads' counters, when they were last recorded */
-    uint64_t ended_ns, skip;
-    int64_t own_number; /* in Java: the thread that makes the program stand still, */
+    uint64_t due_ns;        /* before that, collections are left out */
+    int64_t own_number;     /* in Java: the thread that makes the program stand still, */
     JNIEnv *own_jni;
     struct session *session; /* and for what; NULL: for the proof */
     const char *fault;       /* why eden is not walked any more in this process */
@@ -65,38 +65,48 @@ struct eden_sums {
 
 /* ---- the walk ---- */
 
-/* Walks from one object to the next up to `to`. Returns false if what is there is no object, or one
- * ends beyond it. */
-static bool walk_objects(struct eden_sums *sums, uintptr_t at, uintptr_t to, uintptr_t region_end)
+/* Objects that follow each other without a gap. */
+struct lane {
+    uintptr_t at, to;
+    uintptr_t last;       /* the object before `at`; 0: none yet */
+    uintptr_t region_end; /* of a region whose rest is no object; else 0 */
+};
+
+/* What is still to be walked: pieces, without the rests of buffers in them. */
+struct lanes_left {
+    const struct eden_piece *piece, *end;
+    uintptr_t at; /* within the piece; 0: it has not begun */
+    size_t rest;  /* the next one in it */
+    bool is_bad;  /* it is not as it should be */
+};
+
+/* Walks to the next object. Returns false if there is none, or if it ends beyond the lane. */
+static inline bool lane_step(struct lane *lane)
 {
-    uint64_t word = 0, size = 0;
-    struct eden_row *row = NULL;
-    while (at < to) {
-        uint64_t next = header_class_word(at);
-        if (row == NULL || next != word) {
-            word = next;
-            row = eden_row_met(word);
-            if (row == NULL && (row = eden_row_of(word)) == NULL)
-                return false;
-        }
-        size = eden_object_bytes(row, at);
-        if (size == 0 || size > to - at)
-            return false;
-        row->objects++;
-        row->bytes += size;
-        sums->bytes += size;
-        at += size;
-    }
-    if (row != NULL && row->fills == ROW_PERHAPS_FILLER && region_end - at < 2 * sizeof(uint64_t))
-        last_arrays_add(&sums->last, size);
+    uintptr_t at = lane->at;
+    __builtin_prefetch((const void *) (at + AHEAD_BYTES));
+    uint64_t room = lane->to - at, word = header_class_word(at);
+    struct eden_row *row = eden_row_met(word);
+    if (row == NULL && (row = eden_row_of(word)) == NULL)
+        return false;
+    uint64_t size = eden_object_bytes(row, at, room);
+    if (__builtin_expect(size == 0 || size > room, 0))
+        return false;
+    row->objects++;
+    row->bytes += size;
+    lane->last = at;
+    lane->at = at + size;
     return true;
 }
 
-static bool walk_one(struct eden_sums *sums, uintptr_t at)
+/* The end of a region may be a filler without a class of its own. */
+static void lane_end(struct eden_sums *sums, const struct lane *lane)
 {
-    struct eden_row *row = eden_row_of(header_class_word(at));
-    uint64_t size = row != NULL ? eden_object_bytes(row, at) : 0;
-    return size != 0 && walk_objects(sums, at, at + size, 0);
+    if (lane->last == 0 || lane->region_end - lane->at >= 2 * sizeof(uint64_t))
+        return;
+    const struct eden_row *row = eden_row_of(header_class_word(lane->last));
+    if (row != NULL && row->fills == ROW_PERHAPS_FILLER)
+        last_arrays_add(&sums->last, lane->at - lane->last);
 }
 
 /* Returns the first rest that ends behind `at`. */
@@ -113,30 +123,92 @@ static size_t first_rest(const struct eden_threads *threads, uintptr_t at)
     return low;
 }
 
-/* Walks a piece, but not the rests of buffers in it. */
-static bool walk_piece(struct eden_sums *sums, const struct eden_piece *piece)
+/* Begins the lane with what is at the piece's begin, if that is one object. */
+static bool lane_of_one(struct eden_sums *sums, const struct eden_piece *piece, struct lane *lane,
+                        bool *is_object)
 {
-    uintptr_t at = piece->span.from;
-    for (size_t i = first_rest(&sums->threads, at); i < sums->threads.rest_count; i++) {
-        const struct eden_span *rest = &sums->threads.rests[i];
-        if (rest->from >= piece->span.to)
-            break;
-        if (rest->from < at || !walk_objects(sums, at, rest->from, 0))
-            return false;
-        at = rest->to;
+    uintptr_t from = piece->span.from;
+    const struct eden_row *row = eden_row_of(header_class_word(from));
+    uint64_t size = row != NULL ? eden_object_bytes(row, from, EDEN_HEADER_MOST) : 0;
+    *is_object = size != 0;
+    if (piece->kind == EDEN_IF_ONE && size != piece->span.to - from) {
+        sums->has_older = true;
+        return false;
     }
-    return at <= piece->span.to && walk_objects(sums, at, piece->span.to, piece->region_end);
+    *lane = (struct lane){.at = from, .to = from + size};
+    return size != 0;
 }
 
-static bool walk_if_one(struct eden_sums *sums, const struct eden_piece *piece)
+/* Begins the lane with what is before the piece's next rest, or with its end. */
+static bool lane_of_piece(const struct eden_threads *threads, struct lanes_left *left,
+                          struct lane *lane)
 {
-    const struct eden_row *row = eden_row_of(header_class_word(piece->span.from));
-    if (row == NULL)
-        return false;
-    if (eden_object_bytes(row, piece->span.from) == piece->span.to - piece->span.from)
-        return walk_one(sums, piece->span.from);
-    sums->has_older = true;
+    const struct eden_piece *piece = left->piece;
+    if (left->at == 0) {
+        left->at = piece->span.from;
+        left->rest = first_rest(threads, left->at);
+    }
+    uintptr_t at = left->at;
+    const struct eden_span *rest = &threads->rests[left->rest];
+    if (left->rest < threads->rest_count && rest->from < piece->span.to) {
+        *lane = (struct lane){.at = at, .to = rest->from};
+        left->at = rest->to;
+        left->rest++;
+        left->is_bad = rest->from < at;
+    } else {
+        *lane = (struct lane){.at = at, .to = piece->span.to, .region_end = piece->region_end};
+        left->piece++;
+        left->at = 0;
+        left->is_bad = at > piece->span.to;
+    }
+    return !left->is_bad;
+}
+
+/* Returns true if the lane has an object, which may be the first of another piece. */
+static bool lane_has_more(struct eden_sums *sums, struct lanes_left *left, struct lane *lane)
+{
+    bool is_object = true;
+    while (lane->at >= lane->to) {
+        lane_end(sums, lane);
+        *lane = (struct lane){0};
+        if (left->is_bad || left->piece == left->end)
+            return false;
+        if (left->piece->kind != EDEN_IF_ONE && left->piece->kind != EDEN_ONE) {
+            if (!lane_of_piece(&sums->threads, left, lane))
+                return false;
+            continue;
+        }
+        const struct eden_piece *piece = left->piece++;
+        if (!lane_of_one(sums, piece, lane, &is_object) && !is_object) {
+            left->is_bad = true;
+            return false;
+        }
+    }
     return true;
+}
+
+/* A step waits for the step before it, which found where its object begins, but for none of another
+ * lane: so two are walked at a time. */
+static bool walk_pieces(struct eden_sums *sums, struct lanes_left *left)
+{
+    struct lane one = {0}, other = {0};
+    while (lane_has_more(sums, left, &one)) {
+        bool both = lane_has_more(sums, left, &other);
+        do {
+            if (!lane_step(&one) || (both && !lane_step(&other)))
+                return false;
+        } while (one.at < one.to && (!both || other.at < other.to));
+    }
+    while (lane_has_more(sums, left, &other))
+        if (!lane_step(&other))
+            return false;
+    return !left->is_bad;
+}
+
+static void add_bytes(void *user, struct eden_row *row)
+{
+    struct eden_sums *sums = user;
+    sums->bytes += row->bytes;
 }
 
 static bool walk_all(struct eden_sums *sums)
@@ -146,13 +218,10 @@ static bool walk_all(struct eden_sums *sums)
     if (!eden_rows_clear() || !eden_spaces_list(&pieces, &count))
         return false;
     sums->has_older = eden_spaces_have_older();
-    for (size_t i = 0; i < count; i++) {
-        const struct eden_piece *piece = &pieces[i];
-        if (!(piece->kind == EDEN_IF_ONE ? walk_if_one(sums, piece)
-              : piece->kind == EDEN_ONE  ? walk_one(sums, piece->span.from)
-                                         : walk_piece(sums, piece)))
-            return false;
-    }
+    struct lanes_left left = {.piece = pieces, .end = pieces + count};
+    if (!walk_pieces(sums, &left))
+        return false;
+    eden_rows_each(add_bytes, sums);
     eden_survived_begin();
     return !state.counts_survivors || eden_survived_take_outside(pieces, count);
 }
@@ -230,15 +299,12 @@ static void put_walk(enum step_live_eden how, const struct eden_sums *sums, uint
         eden_records_put(state.session, &walk, from_ns);
 }
 
-/* Walks less often where it took too large a part of the time. */
+/* Walks take `share` percent of the time: what this one took is not taken again before the rest of
+ * those hundred has passed. */
 static void pace(uint64_t took_ns)
 {
-    uint64_t now_ns = clock_monotonic_ns();
-    uint64_t allowed_ns = (now_ns - state.ended_ns) / 100 * state.session->options.share;
-    state.ended_ns = now_ns;
-    state.skip = allowed_ns != 0 ? took_ns / allowed_ns : SKIPPED_MOST;
-    if (state.skip > SKIPPED_MOST)
-        state.skip = SKIPPED_MOST;
+    uint32_t share = state.session->options.share;
+    state.due_ns = clock_monotonic_ns() + took_ns * (100 - share) / share;
 }
 
 /* ---- survivors ---- */
@@ -308,8 +374,7 @@ static void look(bool is_last)
     uint64_t from_ns = clock_monotonic_ns();
     struct eden_sums sums = {0};
     bool unannounced = eden_collections() != state.collections;
-    if (!is_last && state.skip != 0 && !unannounced) {
-        state.skip--;
+    if (!is_last && from_ns < state.due_ns && !unannounced) {
         state.is_left_out = true;
         return;
     }
@@ -404,8 +469,7 @@ static void take_all_as_known(void *unused)
     state.counted_bytes = sums.threads.bytes;
     state.collections = eden_collections();
     state.moved = state.in_pause = state.is_left_out = false;
-    state.ended_ns = clock_monotonic_ns();
-    state.skip = 0;
+    state.due_ns = 0;
     if (!good)
         fail("the JVM's threads are not where they should be");
     else if (state.session != NULL)

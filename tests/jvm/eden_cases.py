@@ -51,11 +51,15 @@ def judge_classes(session, rows):
                 f"{name}: {found['bytes']} bytes of {objects} objects")
 
 
+def records_of_walks(session):
+    lines = session.step("dump", "--record", "EdenWalk", "run.step").decode().splitlines()
+    return [dict(word.split("=") for word in line.split() if "=" in word) for line in lines]
+
+
 def judge_sums(session, of_thread):
     """In each collection the classes and what has none are what the JVM counted; all collections
     together are at least what the main thread allocated."""
-    lines = session.step("dump", "--record", "EdenWalk", "run.step").decode().splitlines()
-    walks = [dict(word.split("=") for word in line.split() if "=" in word) for line in lines]
+    walks = records_of_walks(session)
     require(len(walks) > 3, f"{len(walks)} walks")
     require(all(walk["how"] == "0" for walk in walks), str(walks))
     sums = {row["collection"]: row["bytes"] for row in query(
@@ -189,15 +193,27 @@ def eden_refused(session):
     require(run.returncode == 1, f"required=yes: {run.returncode}")
 
 
+def judge_share(session, share):
+    """After each walk the program has the rest of the hundred; the last one is at the trace's end."""
+    walked = [walk for walk in records_of_walks(session) if walk["how"] == "0"][:-1]
+    require(len(walked) > 0, "no collection was walked")
+    for walk, later in zip(walked, walked[1:]):
+        between = 1000 * (int(later["time"]) - int(walk["time"]) + 1)
+        require(share * between >= (100 - share) * int(walk["took"]), f"{share} %: after {walk} follows {later}")
+
+
 def eden_left_out(session):
     """With share=1 collections are left out: the trace says so, and rules refuse its totals."""
     traced(session, "Eden", "share=1", "-Xmx64m")
     eden = json.loads(session.step("stats", "--json", "run.step"))["eden"]
     require(eden["left_out"] > 0 and eden["unknown_bytes"] > 0, str(eden))
+    judge_share(session, 1)
     require(b"collections (the agent's option share): objects and classes are partial" in
             session.step("stats", "run.step"), "stats does not say so")
     run = session.run([session.steptrace, "compare", "run.step", "run.step"])
     require(run.returncode != 0 and b"its totals are partial" in run.stderr, shown(run.stderr))
+    traced(session, "Eden", "share=10,overwrite=yes", "-Xmx64m")
+    judge_share(session, 10)
 
 
 TABLE = {"eden_survivors": eden_survivors, "eden_promoted": eden_promoted, "eden_totals": eden_totals, "eden_headers": eden_headers, "eden_full_buffers": eden_full_buffers, "eden_refused": eden_refused,

@@ -153,6 +153,30 @@ static bool count_piece(const struct survivor_piece *piece, bool is_mixed)
     return true;
 }
 
+static bool piece_has_ages(const struct survivor_piece *piece)
+{
+    uintptr_t at = piece->span.from, to = piece->span.to;
+    while (at < to) {
+        const struct eden_row *row = eden_row_of(header_class_word(at));
+        uint64_t bytes = row != NULL ? eden_object_bytes(row, at) : 0;
+        if (bytes == 0 || bytes > to - at ||
+            (object_age(at) % OBJECT_AGES == 0 && row->fills != ROW_FILLER && !may_be_filler(row)))
+            return false;
+        at += bytes;
+    }
+    return true;
+}
+
+bool eden_survived_have_ages(void)
+{
+    struct eden_survivors last;
+    eden_survivors_last(&last);
+    for (size_t i = 0; i < last.count; i++)
+        if (!last.pieces[i].is_old && !piece_has_ages(&last.pieces[i]))
+            return false;
+    return true;
+}
+
 /* The collector's own sums by age. */
 static bool sums_agree(void)
 {

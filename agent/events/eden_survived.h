@@ -18,6 +18,11 @@ struct survived_class {
 
 /* Begins: nothing has survived. */
 void eden_survived_begin(void);
+/* Before the collection, and before eden_rows_clear(): returns whether what the last collection has
+ * put into the survivor space still has its age. Biased locks of JDK 17, and a walk of references
+ * there by another agent (JVMTI's FollowReferences), take ages away; then objects would be taken
+ * for those of eden. */
+bool eden_survived_have_ages(void);
 /* Before the collection: takes what was allocated outside of eden. Returns false if out of memory.
  */
 bool eden_survived_take_outside(const struct eden_piece *pieces, size_t count);

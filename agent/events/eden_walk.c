@@ -317,6 +317,15 @@ static void survivors_fail(const char *reason)
     log_message("engine=walk: %s", reason);
 }
 
+/* After a collection that was not announced, objects are elsewhere. */
+static void check_ages(void)
+{
+    if (state.counts_survivors && eden_collections() == state.collections &&
+        !eden_survived_have_ages())
+        survivors_fail("objects have lost their ages (biased locks, or another agent): what "
+                       "survives is not counted any more");
+}
+
 /* Counts what the collection has left, if it was a young one, and records what waits. */
 static void count_survivors(void)
 {
@@ -414,6 +423,7 @@ void eden_walk_collection_begins(void)
         return;
     state.in_pause = true;
     event_frees_enter();
+    check_ages();
     if (!eden_spaces_pause_begins() || (state.counts_survivors && !eden_survivors_pause_begins()))
         fail(no_memory);
     else if (atomic_load(&tracer.session) == state.session)

@@ -62,6 +62,7 @@ const char *eden_survivors_find(void)
 void eden_survivors_begin(void)
 {
     state.is_dated = false;
+    state.piece_count = 0;
 }
 
 bool eden_survivors_are_dated(void)
@@ -201,15 +202,23 @@ bool eden_survivors_pause_ends(struct eden_survivors *out)
 {
     int64_t young = *state.young - state.young_before, full = *state.full - state.full_before;
     *out = (struct eden_survivors){.count = 0};
+    if (young == 0 && full == 0)
+        return false;
     state.piece_count = 0;
     bool is_one =
         young == 1 && full == 0 &&
         (eden_layout.heap == EDEN_G1 ? list_regions_after(&out->is_mixed) : list_spaces_after());
-    if (young != 0 || full != 0)
-        state.is_dated = is_one || has_no_survivors();
+    state.is_dated = is_one || has_no_survivors();
+    if (!is_one)
+        state.piece_count = 0;
+    eden_survivors_last(out);
+    return is_one;
+}
+
+void eden_survivors_last(struct eden_survivors *out)
+{
     out->pieces = state.pieces;
     out->count = state.piece_count;
-    return is_one;
 }
 
 bool eden_survivors_agree(const uint64_t bytes[OBJECT_AGES])

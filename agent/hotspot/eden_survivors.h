@@ -35,6 +35,8 @@ bool eden_survivors_pause_begins(void);
 bool eden_survivors_are_dated(void);
 /* Returns true if this pause was one young collection, and no object stayed where it was. */
 bool eden_survivors_pause_ends(struct eden_survivors *out);
+/* Sets the pieces that the last collection has listed; none, if it was not such a one. */
+void eden_survivors_last(struct eden_survivors *out);
 /* Returns false if the collector itself has counted other bytes of survivors of an age. */
 bool eden_survivors_agree(const uint64_t bytes[OBJECT_AGES]);
 

@@ -4,12 +4,14 @@
  * what it is loaded with: `on` puts its functions before those that are there, `off` puts these
  * back, `FILE` writes "mine CALLS" into that file, or "lost CALLS" where its functions are in the
  * table no more.  At the JVM's start, `samples` takes the events of sampled allocations; later,
- * `samples` does the same.
+ * `samples` does the same.  `follow` follows all references of the heap every 300 ms from the JVM's
+ * start on.
  */
 #include <jvmti.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct {
     jvmtiEnv *jvmti;
@@ -63,10 +65,65 @@ static jint take_samples(JavaVM *vm)
                : JNI_ERR;
 }
 
+/* ---- references ---- */
+
+#define FOLLOW_US 300000
+
+static jint JNICALL visit(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
+                          jlong class_tag, jlong referrer_class_tag, jlong size, jlong *tag,
+                          jlong *referrer_tag, jint length, void *user)
+{
+    (void) kind, (void) info, (void) class_tag, (void) referrer_class_tag, (void) size;
+    (void) tag, (void) referrer_tag, (void) length, (void) user;
+    return JVMTI_VISIT_OBJECTS;
+}
+
+static void JNICALL follow_for_ever(jvmtiEnv *jvmti, JNIEnv *jni, void *user)
+{
+    jvmtiHeapCallbacks callbacks;
+    (void) jni, (void) user;
+    memset(&callbacks, 0, sizeof callbacks);
+    callbacks.heap_reference_callback = visit;
+    do
+        usleep(FOLLOW_US);
+    while ((*jvmti)->FollowReferences(jvmti, 0, NULL, NULL, &callbacks, NULL) == JVMTI_ERROR_NONE);
+}
+
+static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void) thread;
+    jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
+    jmethodID make = (*jni)->GetMethodID(jni, class, "<init>", "()V");
+    (*jvmti)->RunAgentThread(jvmti, (*jni)->NewObject(jni, class, make), follow_for_ever, NULL,
+                             JVMTI_THREAD_NORM_PRIORITY);
+}
+
+static jint follow(JavaVM *vm)
+{
+    jvmtiEnv *jvmti;
+    jvmtiCapabilities wanted;
+    jvmtiEventCallbacks callbacks;
+    memset(&wanted, 0, sizeof wanted);
+    memset(&callbacks, 0, sizeof callbacks);
+    wanted.can_tag_objects = 1;
+    callbacks.VMInit = on_init;
+    return (*vm)->GetEnv(vm, (void **) &jvmti, JVMTI_VERSION_11) == JNI_OK &&
+                   (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
+                   (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) ==
+                       JVMTI_ERROR_NONE &&
+                   (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT,
+                                                      NULL) == JVMTI_ERROR_NONE
+               ? JNI_OK
+               : JNI_ERR;
+}
+
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
     (void) reserved;
-    return options != NULL && strcmp(options, "samples") == 0 ? take_samples(vm) : JNI_ERR;
+    return options == NULL                   ? JNI_ERR
+           : strcmp(options, "samples") == 0 ? take_samples(vm)
+           : strcmp(options, "follow") == 0  ? follow(vm)
+                                             : JNI_ERR;
 }
 
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)

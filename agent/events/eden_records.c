@@ -141,8 +141,6 @@ static void put_ages(void *unused, struct eden_row *row)
         if (found->objects[age] == 0)
             continue;
         class = class != 0 ? class : eden_row_class(state.session, row);
-        if (class == 0)
-            return;
         fact_eden_age(state.session, &(struct eden_age_totals){.collection = state.walk.collection,
                                                                .class = class,
                                                                .age = age,

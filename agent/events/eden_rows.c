@@ -53,6 +53,7 @@ static struct {
     uint64_t class_room, class_count;
     jweak *bound; /* by index in named_classes: the mirror that is in `classes` */
     size_t bound_room;
+    uint64_t bound_walk; /* the last one that took new classes */
 } state;
 
 /* ---- rows ---- */
@@ -88,6 +89,7 @@ void eden_rows_begin(void)
     if (state.bound != NULL)
         memset(state.bound, 0, state.bound_room * sizeof(jweak));
     state.class_count = 0;
+    state.bound_walk = 0;
 }
 
 bool eden_rows_clear(void)
@@ -266,13 +268,15 @@ static uintptr_t class_of_mirror(jweak mirror)
     return object != 0 ? vm_word(object, eden_layout.mirror_class) : 0;
 }
 
-/* Takes the classes that were loaded since the last search. */
+/* Takes the classes that were loaded since the last search, once in a walk: the program stands
+ * still. */
 static void bind_new(void)
 {
     uint64_t count = named_classes.count;
     size_t had = state.bound_room;
-    if (!STEP_MAKE_ROOM(state.bound, state.bound_room, count))
+    if (state.bound_walk == eden_rows.walk || !STEP_MAKE_ROOM(state.bound, state.bound_room, count))
         return;
+    state.bound_walk = eden_rows.walk;
     memset(state.bound + had, 0, (state.bound_room - had) * sizeof(jweak));
     for (uint64_t index = 1; index < count; index++) {
         struct named_object *named = named_at(&named_classes, index);

@@ -11,6 +11,7 @@
 #include "converter/graph/graph_replay.h"
 #include "converter/records/copy_trace.h"
 #include "converter/statistics/check_rules.h"
+#include "converter/statistics/check_walks.h"
 
 /* ---- references, checked in a separate pass over the records of the graph ---- */
 
@@ -78,6 +79,7 @@ static enum step_status check_references(const char *path, struct check_rules *r
 struct event_check {
     struct check_run *run;
     struct check_rules rules;
+    struct check_walks walks;
     bool is_sampled; /* the trace has a sample of the objects */
     uint64_t classes_not_probed, methods_not_probed;
 };
@@ -220,9 +222,10 @@ static enum step_status check_events_read_references(const struct input *input)
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
-static enum step_status count_not_probed(void *user, const struct trace_fact *fact)
+static enum step_status check_fact(void *user, const struct trace_fact *fact)
 {
     (void) user;
+    check_walks_put(&check.walks, fact);
     if (fact->kind != TRACE_NOT_PROBED)
         return STEP_STATUS_OK;
     if (fact->method_name.length == 0)
@@ -238,9 +241,10 @@ static enum step_status check_events_read(struct input *input)
     enum step_status status = input_each(input, check_events_visit, NULL);
     if (status != STEP_STATUS_OK)
         return status;
-    status = event_source_facts(input->source, count_not_probed, NULL, &error);
+    status = event_source_facts(input->source, check_fact, NULL, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
+    check_walks_finish(&check.walks);
     check_rules_finish(&check.rules);
     return check_events_read_references(input);
 }
@@ -251,6 +255,7 @@ enum step_status check_events(struct check_run *run)
     struct trace_summary summary = trace_summary_of(&source->about);
     memset(&check, 0, sizeof check);
     check_rules_init(&check.rules, &source->names, print_breach, NULL);
+    check_walks_init(&check.walks, &check.rules);
     check.run = run;
     check.is_sampled = event_source_sample_interval(source) != 0;
     /* the streams of a trace that is being written end at different times */

@@ -29,6 +29,7 @@ static const char *const texts[CHECK_RULE_COUNT + 1] = {
     "time never goes back",
     "calls of instance methods carry the object, those of static methods 0",
     "references are of objects that live",
+    "walks of eden add up, and no more survived than was allocated",
 };
 
 const char *check_rule_text(unsigned rule)

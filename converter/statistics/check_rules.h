@@ -2,7 +2,7 @@
 /*
  * Checks the rules of a closed trace, event by event: its beginning and end (1), what existed
  * before (2), names before their use (3), unique identifiers (4), frees (5), nesting of calls (6),
- * time (7), and receivers of calls (8).  Other checks report references (9).
+ * time (7), and receivers of calls (8).  Other checks report references (9) and walks of eden (10).
  */
 #ifndef CONVERTER_STATISTICS_CHECK_RULES_H
 #define CONVERTER_STATISTICS_CHECK_RULES_H
@@ -12,7 +12,7 @@
 #include "converter/trace/event.h"
 #include "converter/trace/names.h"
 
-#define CHECK_RULE_COUNT 9u
+#define CHECK_RULE_COUNT 10u
 
 /* A violation of a rule.  The text is valid during the call. */
 struct check_breach {

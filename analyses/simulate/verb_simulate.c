@@ -58,6 +58,7 @@ static enum step_status simulate(const struct simulate_options *options, const c
         return status;
     if (simulation->objects > 0 && simulation->allocated == 0)
         return report_unfit(path, "the objects have no sizes, which a simulation needs" NO_SIZES);
+    trace_report_no_allocs(path, input->source);
     input->unknown_frees = simulation->unknown_frees;
     simulation_finish(simulation);
     verb_simulate_print(options, simulation);

@@ -130,6 +130,7 @@ static enum step_status verb_sites_read_all(struct site_reading *reading, const 
     report->advice = &reading->advice;
     report->unit = event_source_time_unit(input->source);
     report->stamp_events = event_source_stamp_events(input->source);
+    trace_report_no_allocs(path, input->source);
     class_twins_find(&twins, &input->source->names);
     report->twins = &twins;
     reading->print(report);

@@ -4,8 +4,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "converter/cli/error_report.h"
 #include "converter/containers/no_memory.h"
+#include "converter/numbers/quantity.h"
 #include "converter/statistics/lasting_names.h"
 
 static void measure_trace_add(struct measures *measures, enum measure_axis axis, uint32_t row,
@@ -277,16 +280,33 @@ static bool fold_eden(struct folding *folding)
     return true;
 }
 
-/* Totals that lack collections are no totals. */
+/* The totals of a walk cannot be divided. */
+static enum step_status check_selection(const struct event_source *source, const char *path,
+                                        struct step_error *error)
+{
+    const char *engine = event_source_property(source, "engine").unshown;
+    if (engine == NULL || strcmp(engine, "walk") != 0)
+        return STEP_STATUS_OK;
+    return step_error_set(error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET,
+                          "it has totals of classes (engine=walk), and none of a selection");
+}
+
+/* Totals that lack collections are no totals. What has no class lacks objects alone. */
 static enum step_status check_eden(const struct eden_totals *eden, const char *path,
                                    struct step_error *error)
 {
-    if (eden->not_seen == 0)
-        return STEP_STATUS_OK;
-    return step_error_set(error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
-                          "%llu of its %llu collections were left out, so its totals are partial "
-                          "(the agent's option share=100 leaves none out)",
-                          (unsigned long long) eden->not_seen, (unsigned long long) eden->walks);
+    if (eden->not_seen != 0)
+        return step_error_set(error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET,
+                              "%llu of its %llu collections were left out (%s), so its totals are "
+                              "partial%s",
+                              (unsigned long long) eden->not_seen, (unsigned long long) eden->walks,
+                              eden_totals_why(eden),
+                              eden->left_out != 0 ? "; share=100 leaves none out" : "");
+    if (eden->not_known != 0)
+        report_line("%s: %s are of no known class: its bytes are all, numbers of objects and of "
+                    "classes are partial",
+                    path, quantity_of_bytes((double) eden->not_known).text);
+    return STEP_STATUS_OK;
 }
 
 static bool fold_calls(struct folding *folding)
@@ -380,8 +400,11 @@ enum step_status trace_measure_finish(struct trace_measure *measure, struct meas
 {
     struct folding folding = {.measure = measure, .measures = measures, .run = measures->run_count};
     enum step_status status = heap_tracker_finish(&measure->heap, error);
-    if (status == STEP_STATUS_OK && event_selection_is_all(&input->source->filter.selected))
-        status = event_source_facts(input->source, statistics_put_fact, &measure->calls, error);
+    if (status == STEP_STATUS_OK)
+        status =
+            event_selection_is_all(&input->source->filter.selected)
+                ? event_source_facts(input->source, statistics_put_fact, &measure->calls, error)
+                : check_selection(input->source, path, error);
     if (status == STEP_STATUS_OK && measure->heap.samples.weights.interval_bytes == 0)
         status = check_eden(&measure->calls.eden, path, error);
     if (status != STEP_STATUS_OK)

@@ -327,12 +327,20 @@ static enum step_status put_eden_class(struct statistics *statistics, const stru
     return STEP_STATUS_OK;
 }
 
+const char *eden_totals_why(const struct eden_totals *eden)
+{
+    return eden->left_out == eden->not_seen ? "the agent's option share"
+           : eden->left_out == 0            ? "the JVM did not announce them, or a walk was refused"
+                                 : "the agent's option share, or not announced by the JVM";
+}
+
 static void put_eden_walk(struct statistics *statistics, const struct trace_fact *fact)
 {
     bool is_walk = fact->how != STEP_LIVE_EDEN_COUNTED;
     statistics->eden.walks += is_walk;
     statistics->eden.readings += !is_walk;
     statistics->eden.not_seen += is_walk && fact->how != STEP_LIVE_EDEN_WALKED;
+    statistics->eden.left_out += fact->how == STEP_LIVE_EDEN_LEFT_OUT;
     statistics->eden.bytes += fact->counted;
 }
 

@@ -93,10 +93,14 @@ struct method_totals {
 struct eden_totals {
     uint64_t walks;     /* collections, and the end */
     uint64_t not_seen;  /* of these: left out, or not to be trusted */
+    uint64_t left_out;  /* of these: by the option share */
     uint64_t readings;  /* of counters, without a walk */
     uint64_t bytes;     /* that the JVM has counted */
     uint64_t not_known; /* bytes of them: of no known class */
 };
+
+/* Returns why collections are not seen. */
+const char *eden_totals_why(const struct eden_totals *eden);
 
 struct statistics {
     const struct trace_names *names; /* borrowed */

@@ -119,10 +119,9 @@ static void print_eden(const struct statistics *statistics)
         printf("unknown   %s of that is of no known class\n",
                quantity_of_bytes((double) eden->not_known).text);
     if (eden->not_seen > 0)
-        printf("left out  %" PRIu64 " of %" PRIu64
-               " collections (the agent's option share): objects "
-               "and classes are partial\n",
-               eden->not_seen, eden->walks);
+        printf("left out  %" PRIu64 " of %" PRIu64 " collections (%s): objects and classes are "
+               "partial\n",
+               eden->not_seen, eden->walks, eden_totals_why(eden));
     if (eden->readings > 0 && statistics->weights.totals != NULL)
         printf("counted   %s of all classes together, by the JVM's counters of its threads\n",
                quantity_of_bytes((double) eden->bytes).text);

@@ -111,6 +111,12 @@ void trace_report_not_recorded(const char *path, uint32_t kinds)
                     path);
 }
 
+void trace_report_no_allocs(const char *path, const struct event_source *source)
+{
+    trace_report_not_recorded(path, event_source_not_recorded(source) &
+                                        TRACE_KIND_BIT(EVENT_OBJECT_ALLOC));
+}
+
 /* A visitor that is out of memory has no error to say so. */
 static enum step_status event_source_explained(enum step_status status, struct step_error *error)
 {

@@ -192,6 +192,8 @@ uint32_t trace_not_recorded(const char *events);
 uint32_t event_source_not_recorded(const struct event_source *source);
 /* Reports that of these kinds allocations, or else deaths, were not recorded. */
 void trace_report_not_recorded(const char *path, uint32_t kinds);
+/* The same of allocations alone. */
+void trace_report_no_allocs(const char *path, const struct event_source *source);
 
 /* Visits all facts of the trace, if any.  Stops at the first error of a visit and returns it. */
 enum step_status event_source_facts(struct event_source *source, trace_fact_visit visit, void *user,

@@ -99,8 +99,10 @@ static inline bool write_short_at(uint64_t stamp, struct live_stream *stream, ui
     uint64_t past = stamp - stream->base_stamp;
     if (__builtin_expect(stream->base_stamp == 0 || past >= STEP_LIVE_PAST_SPARED ||
                              method >> STEP_LIVE_METHOD_BITS != 0,
-                         0))
+                         0)) {
+        stream->stamp_due = 0; /* this stamp is not written: no event may rely on it */
         return false;
+    }
     room[0] = live_word(kind, method | past << STEP_LIVE_METHOD_BITS);
     stream->base_stamp = stamp;
     live_commit(stream, 1, 1);

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * Many calls with waits between. Prints how long the waits were: of calls (`rest`) and between calls
  * (`gap`). With `hand` a thread hands objects over to another, which calls their methods at once;
- * with `forever` it calls until it is killed.
+ * with `forever` it calls until it is killed, and with `construct` it makes objects so long.
  */
 public class Stamps {
     static final class Item {
@@ -21,9 +21,27 @@ public class Stamps {
         }
     }
 
+    static class Part {
+        Part() {
+            count();
+        }
+    }
+
+    static class Whole extends Part {
+        Whole() {
+            count();
+        }
+    }
+
+    static void count() {
+        sum++;
+        if (sum < 0)
+            count();
+    }
+
     static final int WAIT_MS = 200;
     static final int ITEMS = 5_000;
-    static final AtomicReference<Item> slot = new AtomicReference<>();
+    static final AtomicReference<Object> slot = new AtomicReference<>();
     static long sum;
 
     static int deep(int n) {
@@ -46,10 +64,10 @@ public class Stamps {
 
     static void take() {
         for (int i = 0; i < ITEMS; i++) {
-            Item item;
+            Object item;
             while ((item = slot.getAndSet(null)) == null)
                 Thread.onSpinWait();
-            sum += item.value();
+            sum += ((Item) item).value();
         }
     }
 
@@ -80,6 +98,12 @@ public class Stamps {
         } else if (arguments[0].equals("forever")) {
             while (true)
                 System.out.println(deep(12));
+        } else if (arguments[0].equals("construct")) {
+            while (true) {
+                for (int i = 0; i < 2_000; i++)
+                    slot.set(new Whole());
+                System.out.println("made");
+            }
         } else {
             int n = Integer.parseInt(arguments[0]);
             for (long[] waited : new long[][] {wait(n), wait(n), wait(n)})

@@ -77,7 +77,7 @@ def stamps(session):
 # What docs/formats/live.md says, a second time.
 
 SPARED = (1 << 32) - 1
-WORDS = {1: 1, 7: 1, 15: 2, 19: 3, 20: 2, 21: 2, 23: 1, 24: 1, 29: 1}
+WORDS = {1: 1, 7: 1, 15: 2, 16: 3, 19: 3, 20: 2, 21: 2, 22: 2, 23: 1, 24: 1, 25: 2, 26: 2, 27: 1, 28: 1, 29: 1}
 KINDS = {19: "MN", 20: "MX", 21: "FP", 23: "MN", 24: "MX", 29: "FP"}
 
 
@@ -103,8 +103,8 @@ def raw_records(words):
         kind, payload = words[at] & 31, words[at] >> 5
         require(kind in WORDS, f"a record of kind {kind}")
         at += WORDS[kind]
-        is_short = kind in (23, 24, 29)
-        yield kind, payload >> 27 if is_short else None, None if is_short or kind in (1, 7) else payload
+        is_short = kind in (23, 24, 28, 29)
+        yield kind, payload >> 27 if is_short else None, None if is_short or kind in (1, 7, 26, 27) else payload
 
 
 def events_of(words, clock):
@@ -163,4 +163,28 @@ def stamps_killed(session):
         session.step("check", file, codes=(0, 3))
 
 
-TABLE = {function.__name__: function for function in (stamps, stamps_killed)}
+def stamps_of_chunks(session):
+    """A chunk's events without a stamp come after one that has it, also where the chunk begins with the object of a
+    constructor that waited for it."""
+    process = session.start(session.java("Stamps", "", "file=run.step,events=all,include=facts/Stamps*,resolution=1000events,ring=file",
+                                         ["construct"]))
+    try:
+        for _ in range(150):
+            require(process.stdout.readline() == b"made\n", "it makes nothing")
+    finally:
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()
+    _, found = chunks(session.path("run.step.live"))
+    spared = begun = 0
+    for (stream, order), words in found.items():
+        records = list(raw_records(words)) if stream > 1 else []
+        first = next((i for i, record in enumerate(records) if record[2] is not None), len(records))
+        require(all(past is None for _, past, _ in records[:first]), f"chunk {order} of {stream} begins without a stamp")
+        spared += sum(past == SPARED for _, past, _ in records)
+        begun += bool(records) and records[0][0] == 26
+    require(spared > 10_000 and begun > 0, f"{spared} events without a stamp, {begun} chunks that begin with an object")
+
+
+TABLE = {function.__name__: function for function in (stamps, stamps_killed, stamps_of_chunks)}

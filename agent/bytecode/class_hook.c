@@ -20,6 +20,7 @@
 #include "agent/records/threads.h"
 #include "agent/references/fields.h"
 #include "agent/rewriter/rewrite.h"
+#include "agent/stacks/method_changes.h"
 #include "capture/log.h"
 
 #define CHANGED_BITS 16u
@@ -310,6 +311,8 @@ void JNICALL class_hook_on_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, 
     (void) jvmti, (void) domain;
     if (jni == NULL || (name != NULL && strcmp(name, PROBE_CLASS) == 0))
         return;
+    if (redefined != NULL)
+        method_changes_of_others();
     bool on = use();
     if (!on && redefined == NULL)
         return;

@@ -13,7 +13,7 @@
 #include "agent/base/own_share.h"
 #include "agent/base/patience.h"
 #include "agent/hotspot/vm_structs.h"
-#include "agent/stacks/stacks.h"
+#include "agent/stacks/method_changes.h"
 
 /* The program stands still for a part of each call: to change a class takes some 10 us of it, and
  * each call goes through all classes of the JVM, 3 to 6 us each (JDK 17, 25). So more slices than
@@ -87,15 +87,15 @@ static jvmtiError retransform_timed(const jclass *classes, jint count)
 
 /* One class that the JVM refuses makes the whole call fail: then each half is retransformed alone.
  * With one refused class among n that are about 2 log2(n) calls. Methods get new code in the call,
- * so stacks that are read during it may be of either version; stacks_methods_change() before and
- * after lets the readers notice (stacks.c). */
+ * so stacks that are read during it may be of either version; method_changes.h lets the readers
+ * notice. */
 void retransform(const jclass *classes, jint count, class_refused *refused)
 {
     if (count == 0)
         return;
-    stacks_methods_change();
+    method_changes_begin();
     jvmtiError code = retransform_timed(classes, count);
-    stacks_methods_change();
+    method_changes_end();
     if (code != JVMTI_ERROR_NONE && count == 1)
         refused(classes[0], code);
     if (code == JVMTI_ERROR_NONE || count == 1)

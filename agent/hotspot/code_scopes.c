@@ -32,14 +32,18 @@ static uint64_t mixed(uint64_t value)
     return value ^ value >> 32;
 }
 
+/* A class that is redefined has another constant pool, and its methods other code with the same
+ * numbers, until the old ones are freed: a redefinition later at the earliest. */
 struct frame_hash frame_hash_of(const struct vm_structs *vm, uintptr_t method, uint32_t index)
 {
     uintptr_t constant = vm_word(method, vm->method_const);
-    uintptr_t class = vm_word(vm_word(constant, vm->const_constants), vm->pool_holder);
+    uintptr_t pool = vm_word(constant, vm->const_constants);
+    uint64_t class = vm_word(pool, vm->pool_holder);
+    uint64_t version = class + mixed(constant + pool * FACTOR_HIGH);
     uint16_t number = *(const volatile uint16_t *) (constant + vm->const_idnum);
     uint64_t place = (uint64_t) number << 32 | index;
-    return (struct frame_hash){.low = mixed(class + place * FACTOR_LOW),
-                               .high = mixed((class ^ FACTOR_LOW) + place * FACTOR_HIGH),
+    return (struct frame_hash){.low = mixed(version + place * FACTOR_LOW),
+                               .high = mixed((version ^ FACTOR_LOW) + place * FACTOR_HIGH),
                                .count = 1};
 }
 

@@ -299,10 +299,10 @@ static bool try_less(struct method_code *method, const uint8_t *attribute)
         method->reason = outgrown;
         rewrite_report(method, LOSS_COMPILATION);
     }
-    if (!done || !method->touched)
-        return done;
-    method->file->copied = (size_t) (attribute - method->file->bytes) + 6 + load_u4(attribute + 2);
-    return code_places_report(method);
+    if (done && method->touched)
+        method->file->copied =
+            (size_t) (attribute - method->file->bytes) + 6 + load_u4(attribute + 2);
+    return done && code_places_report(method);
 }
 
 static bool rewrite_code(struct method_code *method, const uint8_t *attribute)

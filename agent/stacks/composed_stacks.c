@@ -10,8 +10,8 @@
 
 #include "agent/stacks/stack_tree.h"
 
-/* The class of a frame is known by its address, which means it until classes are unloaded; and
- * what a bytecode index means changes when methods are redefined. */
+/* The class of a frame is known by its address, which means it until classes are unloaded, and the
+ * version of a method until methods are redefined. */
 static struct stack_key composed_key(const struct composed_stack *stack,
                                      const struct frame_hash *hash, uint64_t kind)
 {
@@ -107,19 +107,19 @@ uint32_t composed_stack_number(struct session *session, const struct composed_st
 
 static void learn_site(struct session *session, const struct composed_stack *stack,
                        const struct walked_method *method, const jvmtiFrameInfo *frame,
-                       bool innermost)
+                       bool innermost, uint32_t age_of_ids)
 {
     struct stack_known *sites = stack_tree_sites(session->stacks);
     struct stack_key key = site_key(stack, method, innermost);
     uint32_t site;
     if (!stack_known_find(sites, &key, &site))
-        stack_known_add(sites, &key, stack_tree_site(session, frame, stack->age, innermost));
+        stack_known_add(sites, &key, stack_tree_site(session, frame, age_of_ids, innermost));
 }
 
 /* Goes through the stack's frames with the JVM's, and learns their sites if `learn`. Returns false
  * if they are not the same frames. */
 static bool go_along(struct session *session, const struct composed_stack *stack,
-                     const jvmtiFrameInfo *frames, uint32_t count, bool learn)
+                     const jvmtiFrameInfo *frames, uint32_t count, bool learn, uint32_t age_of_ids)
 {
     const struct frame_trail *trail = stack->trail;
     struct walked_method methods[FRAMES_INLINED_MOST];
@@ -136,7 +136,7 @@ static bool go_along(struct session *session, const struct composed_stack *stack
             if (frame->location != (jlocation) methods[j].index - 1)
                 return false;
             if (learn)
-                learn_site(session, stack, &methods[j], frame, at == stack->first);
+                learn_site(session, stack, &methods[j], frame, at == stack->first, age_of_ids);
         }
     }
     return at == end;
@@ -151,11 +151,11 @@ static uint32_t frames_in(const struct frame_trail *trail)
 }
 
 void composed_stack_learn(struct session *session, const struct composed_stack *stack,
-                          const jvmtiFrameInfo *frames, size_t count)
+                          const jvmtiFrameInfo *frames, size_t count, uint32_t age_of_ids)
 {
     const struct frame_trail *trail = stack->trail;
     bool whole = trail->count <= trail->capacity &&
                  (count == stack->wanted || frames_in(trail) == stack->first + count);
-    if (whole && go_along(session, stack, frames, (uint32_t) count, false))
-        go_along(session, stack, frames, (uint32_t) count, true);
+    if (whole && go_along(session, stack, frames, (uint32_t) count, false, age_of_ids))
+        go_along(session, stack, frames, (uint32_t) count, true, age_of_ids);
 }

@@ -19,9 +19,9 @@ struct composed_stack {
 /* Returns the number of the stack's innermost frame; 0: the JVM must be asked. */
 uint32_t composed_stack_number(struct session *session, const struct composed_stack *stack);
 
-/* `frames` are what the JVM says of the stack. Nothing is learnt from an answer that does not have
- * the bytecode indexes of the trail. */
+/* `frames` are what the JVM says of the stack, whose methods' ids have the age `age_of_ids`.
+ * Nothing is learnt from an answer that does not have the bytecode indexes of the trail. */
 void composed_stack_learn(struct session *session, const struct composed_stack *stack,
-                          const jvmtiFrameInfo *frames, size_t count);
+                          const jvmtiFrameInfo *frames, size_t count, uint32_t age_of_ids);
 
 #endif

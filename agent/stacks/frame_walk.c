@@ -23,7 +23,7 @@
 #define STACK_ALIGNMENT 16u
 #define METHODS 1024u
 #define STARTS 2048u
-#define STARTS_LOOKED_AT 8u
+#define STARTS_LOOKED_AT 16u
 
 /* Words of a frame of x86-64, from its frame pointer (interpreted) or from its end (compiled). */
 enum { LINK = 0, RETURN = 1, METHOD = -3, BYTECODE = -8 };

@@ -42,11 +42,12 @@ struct frame_limit {
     uint64_t salt;   /* selects, together with the frames, how many of them */
 };
 
-/* The salt of a class's stacks in a session. No two pairs share one: a thread keeps what it knows
- * by keys from one session to the next, in which the classes have other numbers. */
-static inline uint64_t frame_salt(uint64_t session, uint64_t class)
+/* The salt of a class's stacks in a session, while methods have this age (method_changes.h). No two
+ * of them share one: a thread keeps what it knows by keys from one session to the next, in which
+ * the classes have other numbers. */
+static inline uint64_t frame_salt(uint64_t session, uint64_t class, uint32_t age)
 {
-    return step_hash_join(step_hash_join(0, session), class);
+    return step_hash_join(step_hash_join(step_hash_join(0, session), class), age);
 }
 
 /* A machine frame that methods have. */

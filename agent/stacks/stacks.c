@@ -9,16 +9,20 @@
 
 #include "agent/base/internals.h"
 #include "agent/base/jvm_classes.h"
+#include "agent/records/code_places.h"
 #include "agent/records/threads.h"
 #include "agent/stacks/composed_stacks.h"
 #include "agent/stacks/frame_walk.h"
+#include "agent/stacks/method_changes.h"
 #include "agent/stacks/stack_known.h"
 #include "agent/stacks/stack_tree.h"
 #include "capture/log.h"
 #include "format/core/hash.h"
 
-/* An object's constructors, above which a probe in the last of them finds its allocation. */
+/* An object's constructors, above which a probe in the last of them finds its allocation: as many
+ * as the JVM is asked for at first, and as many as a walk knows stacks behind. */
 #define CONSTRUCTORS 6u
+#define CONSTRUCTORS_WALKED 14u
 /* Frames of probes: the native one's, and one in Java. */
 #define BETWEEN_MOST 2u
 #define MAKINGS 512u /* a power of two, as is MET */
@@ -31,12 +35,13 @@
 /* How the number of a stack was found without the JVM, each of which is proven for itself. */
 enum stack_finding { FOUND_KNOWN, FOUND_COMPOSED, FINDINGS };
 
-/* The role of a method in creating an object: none, its class's constructor, or a superclass's. */
+/* The role of a frame in creating an object: none, its class's constructor, or a superclass's. */
 enum making { MAKING_NOT, MAKING_OWN, MAKING_SUPER };
 
 struct making_entry {
-    jmethodID method;
+    jvmtiFrameInfo frame;
     uint64_t session, class;
+    uint32_t age;
     enum making making;
 };
 
@@ -72,8 +77,6 @@ static uint32_t frames_of_probe(bool in_java)
     return in_java ? 1 + between : 0;
 }
 
-/* Incremented by stacks_methods_change(): odd while methods are redefined. */
-static _Atomic uint32_t methods_age;
 #define ATTEMPTS 4
 #define MISREAD "a call stack differed from the JVM's"
 
@@ -211,16 +214,26 @@ static struct thread_stacks *stacks_of(struct os_thread *os, uint32_t capacity)
     }
     if (!stacks->walker_tried && walking.on) {
         stacks->walker = frame_walker_create();
-        stacks->trail = stacks->walker != NULL ? trail_create(capacity + BETWEEN_MOST) : NULL;
+        stacks->trail = stacks->walker != NULL
+                            ? trail_create(capacity + CONSTRUCTORS_WALKED + BETWEEN_MOST)
+                            : NULL;
         stacks->walker_tried = true;
     }
     return stacks;
 }
 
-/* Constructors run from Object.<init> outwards to that of the object's own class. */
-static enum making ask_making(JNIEnv *jni, jmethodID method, jobject object)
+/* Returns true if the frame calls a constructor of an object that it creates: then its code has the
+ * creation at another place. A call of super() or this() has none. */
+static bool creates(const jvmtiFrameInfo *frame)
 {
-    jclass declaring = method_is_constructor(method) ? method_owner(method) : NULL;
+    return code_place_of(frame->method, frame->location, true) !=
+           code_place_of(frame->method, frame->location, false);
+}
+
+/* Constructors run from Object.<init> outwards to that of the object's own class. */
+static enum making ask_making(JNIEnv *jni, const jvmtiFrameInfo *frame, jobject object)
+{
+    jclass declaring = method_is_constructor(frame->method) ? method_owner(frame->method) : NULL;
     if (declaring == NULL)
         return MAKING_NOT;
     jclass own = (*jni)->GetObjectClass(jni, object);
@@ -231,36 +244,41 @@ static enum making ask_making(JNIEnv *jni, jmethodID method, jobject object)
         making = MAKING_SUPER;
     (*jni)->DeleteLocalRef(jni, own);
     (*jni)->DeleteLocalRef(jni, declaring);
-    return making;
+    return making != MAKING_NOT && creates(frame) ? MAKING_NOT : making;
 }
 
 static enum making making_of(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
-                             jmethodID method, jobject object, uint64_t class)
+                             const jvmtiFrameInfo *frame, jobject object, uint64_t class,
+                             uint32_t age)
 {
-    uint64_t hash = step_hash_join(class, (uint64_t) (uintptr_t) method);
+    uint64_t place = step_hash_join(class, (uint64_t) frame->location);
+    uint64_t hash = step_hash_join(place, (uint64_t) (uintptr_t) frame->method);
     struct making_entry *entry = &stacks->makings[hash % MAKINGS];
-    if (entry->method != method || entry->session != session->number || entry->class != class)
-        *entry = (struct making_entry){.method = method,
+    if (entry->frame.method != frame->method || entry->frame.location != frame->location ||
+        entry->session != session->number || entry->class != class || entry->age != age)
+        *entry = (struct making_entry){.frame = *frame,
                                        .session = session->number,
                                        .class = class,
-                                       .making = ask_making(jni, method, object)};
+                                       .age = age,
+                                       .making = ask_making(jni, frame, object)};
     return entry->making;
 }
 
 /* Returns how many of the innermost frames make the object. Constructors run from Object.<init>
  * outwards to that of the object's own class: first superclasses, then its own, perhaps several
- * (this()). A constructor of a superclass after one of its own is of another object, which creates
- * this one. */
+ * (this()). A constructor of a superclass after one of its own (`*is_own`) is of another object,
+ * which creates this one. */
 static size_t frames_of_making(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
-                               size_t depth, jobject object, uint64_t class)
+                               size_t depth, jobject object, uint64_t class, uint32_t age,
+                               bool *is_own)
 {
     size_t count = 0;
-    for (bool is_own = false; count < depth; count++) {
+    for (; count < depth; count++) {
         enum making making =
-            making_of(session, stacks, jni, stacks->frames[count].method, object, class);
-        if (making == MAKING_NOT || (making == MAKING_SUPER && is_own))
+            making_of(session, stacks, jni, &stacks->frames[count], object, class, age);
+        if (making == MAKING_NOT || (making == MAKING_SUPER && *is_own))
             break;
-        is_own = making == MAKING_OWN;
+        *is_own = making == MAKING_OWN;
     }
     return count;
 }
@@ -276,35 +294,48 @@ static struct stack_key key_of_frames(const jvmtiFrameInfo *frames, size_t depth
     return key;
 }
 
-/* What the JVM has answered: `making` frames that make the object, and `count` of the stack behind
- * them. */
+/* What the JVM has answered: how many frames make the object, and the frames of the stack behind
+ * them. `age` is that of the methods' ids. */
 struct stack_answer {
     size_t making, count;
+    const jvmtiFrameInfo *frames;
     uint32_t age;
 };
 
-/* Asks the JVM for the frames; returns 0 if it has none. */
+/* Asks the JVM for all frames that make the object, and those of the stack behind them: first for
+ * as many as suffice if CONSTRUCTORS make it, then from where these end. */
+static void ask_frames(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
+                       jobject made, uint64_t class, struct stack_answer *answer)
+{
+    uint32_t wanted = session->options.stack, most = wanted + (made != NULL ? CONSTRUCTORS : 0);
+    size_t passed = frames_of_probe(made != NULL), depth, first = 0;
+    bool is_own = false;
+    answer->making = 0;
+    do {
+        passed += first;
+        depth = (size_t) own_frames((jint) passed, (jint) most, stacks->frames);
+        first = made != NULL ? frames_of_making(session, stacks, jni, depth, made, class,
+                                                answer->age, &is_own)
+                             : 0;
+        answer->making += first;
+    } while (first != 0 && first + wanted > depth && depth == most);
+    answer->frames = stacks->frames + first;
+    answer->count = first + wanted < depth ? wanted : depth - first;
+}
+
+/* Returns 0 if the JVM has no frames. */
 static uint32_t ask_once(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
                          jobject made, uint64_t class, struct stack_answer *answer)
 {
     struct stack_known *known = stack_tree_known(session->stacks);
-    uint32_t wanted = session->options.stack, above = made != NULL ? CONSTRUCTORS : 0, number;
-    jint first_asked = (jint) frames_of_probe(made != NULL);
-    uint32_t age = answer->age;
-    answer->making = answer->count = 0;
-    size_t depth = (size_t) own_frames(first_asked, (jint) (wanted + above), stacks->frames);
-    size_t first = 0;
-    if (depth == 0)
+    uint32_t number;
+    ask_frames(session, stacks, jni, made, class, answer);
+    if (answer->count == 0)
         return 0;
-    if (made != NULL)
-        first = frames_of_making(session, stacks, jni, depth, made, class);
-    size_t count = first + wanted < depth ? wanted : depth - first;
-    answer->making = first;
-    answer->count = count;
-    struct stack_key key = key_of_frames(stacks->frames + first, count, age);
+    struct stack_key key = key_of_frames(answer->frames, answer->count, answer->age);
     if (stack_known_find(known, &key, &number))
         return number;
-    number = stack_tree_walk(session, stacks->frames + first, count, age);
+    number = stack_tree_walk(session, answer->frames, answer->count, answer->age);
     stack_known_add(known, &key, number);
     return number;
 }
@@ -313,10 +344,10 @@ static uint32_t ask_once(struct session *session, struct thread_stacks *stacks, 
  * read and before its line is: then its id means the new method. Reading the frame again gives
  * another id.
  *
- * `methods_age` works like the counter of a sequence lock: odd while methods are redefined, and
- * different afterwards. The answer counts if the age was even and has not changed. While it is odd
- * for long, two equal answers in a row are accepted; the attempts are limited, because this thread
- * may be the one for which the redefinition waits. */
+ * The age works like the counter of a sequence lock: odd while methods are redefined, and different
+ * afterwards. The answer counts if the age was even and has not changed. While it is odd for long,
+ * two equal answers in a row are accepted; the attempts are limited, because this thread may be the
+ * one for which the redefinition waits. */
 static uint32_t stacks_ask(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
                            jobject made, uint64_t class, struct stack_answer *answer)
 {
@@ -324,29 +355,28 @@ static uint32_t stacks_ask(struct session *session, struct thread_stacks *stacks
     int attempts = 0;
     do {
         before = number;
-        answer->age = atomic_load(&methods_age);
+        answer->age = method_changes_moment(session);
         number = ask_once(session, stacks, jni, made, class, answer);
-    } while (
-        (answer->age != atomic_load(&methods_age) || (answer->age % 2 != 0 && number != before)) &&
-        ++attempts < ATTEMPTS);
+    } while ((answer->age != method_changes_moment(session) ||
+              (answer->age % 2 != 0 && number != before)) &&
+             ++attempts < ATTEMPTS);
     return number;
 }
 
-void stacks_methods_change(void)
-{
-    atomic_fetch_add(&methods_age, 1);
-}
-
-/* Asks the JVM for a stack that was found as well, and returns what it says. */
-static uint32_t stacks_compare(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
-                               jobject made, uint64_t class, uint32_t number)
+/* Asks the JVM for a stack that was found as well, and sets `*number` to what it says. Returns
+ * false if that differs, unless methods may have changed in between. */
+static bool stacks_compare(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
+                           jobject made, uint64_t class, uint32_t *number)
 {
     struct stack_answer answer;
+    uint32_t found = *number;
+    *number = stacks_ask(session, stacks, jni, made, class, &answer);
+    if (!method_changes_settled())
+        return true;
     atomic_fetch_add_explicit(&walking.compared, 1, memory_order_relaxed);
-    uint32_t right = stacks_ask(session, stacks, jni, made, class, &answer);
-    if (right != number && atomic_fetch_add(&walking.different, 1) < 10)
-        log_message("call stacks: %" PRIu32 " should be %" PRIu32, number, right);
-    return right;
+    if (*number != found && atomic_fetch_add(&walking.different, 1) < 10)
+        log_message("call stacks: %" PRIu32 " should be %" PRIu32, found, *number);
+    return *number == found;
 }
 
 /* Returns true if enough stacks with each of these kinds of frames were right. */
@@ -389,13 +419,13 @@ static uint32_t stacks_prove(struct session *session, struct thread_stacks *stac
     if (is_proven(finding, kinds) && stacks->trusted[finding]++ < TRUSTED)
         return number;
     stacks->trusted[finding] = 0;
-    uint32_t right = stacks_compare(session, stacks, jni, made, class, number);
-    if (right != number)
+    bool is_right = stacks_compare(session, stacks, jni, made, class, &number);
+    if (!is_right)
         misread(session);
-    for (int kind = 0; kind < FRAME_KINDS && right == number; kind++)
+    for (int kind = 0; kind < FRAME_KINDS && is_right; kind++)
         if ((kinds >> kind & 1) != 0)
             atomic_fetch_add_explicit(&walking.proofs[finding][kind], 1, memory_order_relaxed);
-    return right;
+    return number;
 }
 
 /* Sets a key that distinguishes the calling thread's stack. Returns false if its frames cannot be
@@ -405,8 +435,9 @@ static bool find_key(const struct session *session, struct os_thread *os, JNIEnv
 {
     const struct frame_limit limit = {.wanted = session->options.stack,
                                       .passed = frames_of_probe(in_java),
-                                      .making = in_java ? CONSTRUCTORS : 0,
-                                      .salt = frame_salt(session->number, class)};
+                                      .making = in_java ? CONSTRUCTORS_WALKED : 0,
+                                      .salt =
+                                          frame_salt(session->number, class, method_changes_age())};
     return is_walked(session, os, jni) && frame_walk(os->stacks->walker, jni, &limit, key, trail);
 }
 
@@ -418,15 +449,17 @@ static void learn_frames(struct session *session, const struct thread_stacks *st
                                          .trail = stacks->trail,
                                          .first = passed + (uint32_t) answer->making,
                                          .wanted = session->options.stack,
-                                         .age = answer->age};
-    if (stacks->trail != NULL && answer->age % 2 == 0 && answer->age == atomic_load(&methods_age))
-        composed_stack_learn(session, &stack, stacks->frames + answer->making, answer->count);
+                                         .age = method_changes_age()};
+    if (stacks->trail != NULL && answer->age % 2 == 0 &&
+        answer->age == method_changes_moment(session))
+        composed_stack_learn(session, &stack, answer->frames, answer->count, answer->age);
 }
 
 /* Finds the number of an unknown stack, and stores it under the key unless a method was redefined
- * or a class unloaded meanwhile. The key was made before the JVM was asked, so the two could be of
- * different moments; it is made again, and only if both are equal does it stand for the answer. A
- * wrong pair would be wrong for all later allocations at that place. */
+ * or a class unloaded meanwhile, or the key has too few frames for so many constructors. The key
+ * was made before the JVM was asked, so the two could be of different moments; it is made again,
+ * and only if both are equal does it stand for the answer. A wrong pair would be wrong for all
+ * later allocations at that place. */
 static uint32_t ask_and_learn(struct session *session, struct os_thread *os, JNIEnv *jni,
                               jobject made, uint64_t class, const struct stack_key *key)
 {
@@ -437,7 +470,8 @@ static uint32_t ask_and_learn(struct session *session, struct os_thread *os, JNI
     atomic_fetch_add_explicit(&walking.asked, 1, memory_order_relaxed);
     if (key == NULL)
         atomic_fetch_add_explicit(&walking.unknown, 1, memory_order_relaxed);
-    else if (find_key(session, os, jni, made != NULL, class, &again, stacks->trail) &&
+    else if (answer.making <= CONSTRUCTORS_WALKED && method_changes_settled() &&
+             find_key(session, os, jni, made != NULL, class, &again, stacks->trail) &&
              again.low == key->low && again.high == key->high) {
         stack_known_add(stack_tree_known(session->stacks), key, number);
         frame_walk_learn(stacks->walker, (uint32_t) answer.making);
@@ -447,18 +481,17 @@ static uint32_t ask_and_learn(struct session *session, struct os_thread *os, JNI
 }
 
 /* Puts a new stack together. Returns 0 if the JVM is to be asked: for a frame that is new, too, or
- * where more constructors make the object than its answer has room for besides the stack, or it is
- * unknown how many. */
+ * where it is unknown how many constructors make the object. */
 static uint32_t stacks_compose(struct session *session, struct os_thread *os, JNIEnv *jni,
                                bool in_java, uint64_t class, const struct stack_key *key)
 {
     struct thread_stacks *stacks = os->stacks;
     struct frame_trail *trail = stacks->trail;
     struct stack_key again;
-    uint32_t age = atomic_load(&methods_age);
-    if (age % 2 != 0 || trail == NULL ||
+    uint32_t age = method_changes_age();
+    if (age % 2 != 0 || trail == NULL || !method_changes_settled() ||
         !find_key(session, os, jni, in_java, class, &again, trail) || again.low != key->low ||
-        again.high != key->high || trail->making > CONSTRUCTORS)
+        again.high != key->high || trail->making == MAKING_UNKNOWN)
         return 0;
     const struct composed_stack stack = {.walker = stacks->walker,
                                          .trail = trail,
@@ -466,7 +499,7 @@ static uint32_t stacks_compose(struct session *session, struct os_thread *os, JN
                                          .wanted = session->options.stack,
                                          .age = age};
     uint32_t number = composed_stack_number(session, &stack);
-    return age == atomic_load(&methods_age) ? number : 0;
+    return age == method_changes_age() ? number : 0;
 }
 
 /* Composes a stack that is not known, or asks the JVM. */
@@ -474,14 +507,15 @@ static uint32_t stack_of_new(struct session *session, struct os_thread *os, JNIE
                              jobject made, uint64_t class, const struct stack_key *key)
 {
     struct thread_stacks *stacks = os->stacks;
-    uint32_t number = stacks_compose(session, os, jni, made != NULL, class, key), right;
+    uint32_t number = stacks_compose(session, os, jni, made != NULL, class, key), right = number;
     if (number == 0)
         return ask_and_learn(session, os, jni, made, class, key);
     atomic_fetch_add_explicit(&walking.composed, 1, memory_order_relaxed);
     frame_walk_learn(stacks->walker, stacks->trail->making);
-    right = session->options.walk == WALK_CHECK
-                ? stacks_compare(session, stacks, jni, made, class, number)
-                : stacks_prove(session, stacks, jni, made, class, FOUND_COMPOSED, number);
+    if (session->options.walk == WALK_CHECK)
+        stacks_compare(session, stacks, jni, made, class, &right);
+    else
+        right = stacks_prove(session, stacks, jni, made, class, FOUND_COMPOSED, number);
     if (right == number)
         stack_known_add(stack_tree_known(session->stacks), key, number);
     return right;
@@ -519,8 +553,8 @@ uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIE
     if (!find_known(session, stacks, &key, &number))
         return stack_of_new(session, os, jni, made, class, &key);
     if (__builtin_expect(session->options.walk == WALK_CHECK, 0))
-        return stacks_compare(session, stacks, jni, made, class, number);
-    if (__builtin_expect(walking.to_be_proven, 0))
+        stacks_compare(session, stacks, jni, made, class, &number);
+    else if (__builtin_expect(walking.to_be_proven, 0))
         return stacks_prove(session, stacks, jni, made, class, FOUND_KNOWN, number);
     return number;
 }

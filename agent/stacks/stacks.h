@@ -12,9 +12,6 @@ struct os_thread;
 void stacks_begin(struct session *session, JNIEnv *jni);
 /* Call when the session has ended: logs the results of walk=check. */
 void stacks_report(const struct session *session);
-/* Call before and after methods are redefined: data about them by id and bytecode index becomes
- * invalid. */
-void stacks_methods_change(void);
 /* Call when a native thread ends. */
 void stacks_thread_ended(struct os_thread *os);
 

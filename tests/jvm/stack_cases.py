@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import zipfile
 
 import drivers
 from session import COLLECTORS, Failure, Skip, answer, expect_line, finish, shown
@@ -170,6 +171,48 @@ def stacks_afterwards(session):
         raise Failure(f"the objects were made in {rows}")
 
 
+def redefined_lines(session):
+    """What another agent redefines has its new lines at once, in stacks that were known before, too."""
+    with zipfile.ZipFile(session.path("agent.jar"), "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF",
+                     "Manifest-Version: 1.0\nPremain-Class: facts.Redefined\nCan-Redefine-Classes: true\n")
+    source = pathlib.Path(session.sources, "facts", "Redefined.java").read_text(encoding="utf-8").split("\n")
+    lines = [i + 1 for i, line in enumerate(source) if line.strip() == "sink = new Item();"]
+    rounds = 12
+    wanted = {line: 400 * rounds + (200 if line == lines[0] else 0) for line in lines}
+    for options in ("walk=check", "walk=jvmti", "engine=jvmti,walk=jvmti"):
+        result = session.run(session.java("Redefined", f"-javaagent:{session.path('agent.jar')}",
+                                          f"file=run.step,stack=8,{options}", [str(rounds)]))
+        if result.returncode != 0 or b"done" not in result.stdout or b"fall" in result.stderr:
+            raise Failure(f"{options}: {shown(result.stdout)} {shown(result.stderr)}")
+        rows = session.step("sql", "--csv", "run.step", "select s.line, count(*) from objects o join sites s using(site) "
+                            "where o.class = 'facts/Redefined$Item' group by s.line").decode().split()[1:]
+        found = {int(line): int(count) for line, count in (row.split(",") for row in rows)}
+        counts = COUNTS.search(result.stderr)
+        if found != wanted or (counts is not None and counts.group(2) != b"0"):
+            raise Failure(f"{options}: {found}, not {wanted}; {shown(result.stderr)}")
+
+
+def constructors(session):
+    """A stack begins where its object is created, in a constructor of the same class, too, and has as many frames as were
+    asked for, however many constructors make the object."""
+    source = pathlib.Path(session.sources, "facts", "Nested.java").read_text(encoding="utf-8").split("\n")
+    made = {name: [i + 1 for i, line in enumerate(source) if f"new {name}(" in line] for name in ("Node", "Pair", "Ladder")}
+    wanted = {("Node", made["Node"][0]): 700, ("Node", made["Node"][1]): 700, ("Node", made["Node"][2]): 100,
+              ("Pair", made["Pair"][0]): 100, ("Pair", made["Pair"][1]): 100, ("Ladder", made["Ladder"][0]): 100}
+    for options in ("stack=16,events=all", "stack=1,walk=jvmti"):
+        result = session.run(session.java("Nested", "", f"file=run.step,{options}"))
+        if result.returncode != 0 or b"done" not in result.stdout:
+            raise Failure(f"{options}: {shown(result.stdout)} {shown(result.stderr)}")
+        rows = session.step("sql", "--csv", "run.step", "select substr(o.class, 14) as name, s.line, count(*) as number, min(s.depth) as least, max(s.depth) as most "
+                            "from objects o join sites s using(site) where o.class like 'facts/Nested$%' "
+                            "group by o.class, s.line").decode().split()[1:]
+        found = {(name, int(line)): int(count) for name, line, count, _, _ in (row.split(",") for row in rows)}
+        depths = {depth for row in rows for depth in row.split(",")[3:]}
+        if found != wanted or depths != {"1" if "stack=1," in options + "," else "16"}:
+            raise Failure(f"{options}: {found}, not {wanted}; depths {depths}")
+
+
 TABLE = {function.__name__: function
          for function in (stack_walk, stack_walk_virtual, stack_walk_off, stack_walk_proof, places_without_lines,
-                          stacks_afterwards)}
+                          redefined_lines, constructors, stacks_afterwards)}

@@ -157,7 +157,7 @@ static void test_random(void)
         uint32_t right = naive(&of, count), number = composed_stack_number(&session, &of);
         CU_ASSERT_TRUE(number == 0 || number == right);
         composed += number != 0;
-        composed_stack_learn(&session, &of, stack + of.first, count);
+        composed_stack_learn(&session, &of, stack + of.first, count, of.age);
         CU_ASSERT_EQUAL(composed_stack_number(&session, &of), right);
     }
     CU_ASSERT_TRUE(composed > ROUNDS / 2);
@@ -177,24 +177,24 @@ static void test_refused(void)
         answer[i] = stack[i + 1];
     divide();
     answer[3].location++;
-    composed_stack_learn(&session, &of, answer, 4);
+    composed_stack_learn(&session, &of, answer, 4, 0);
     CU_ASSERT_EQUAL(composed_stack_number(&session, &of), 0);
     answer[3].location--;
-    composed_stack_learn(&session, &of, answer, 3); /* the trail has one more */
+    composed_stack_learn(&session, &of, answer, 3, 0); /* the trail has one more */
     CU_ASSERT_EQUAL(composed_stack_number(&session, &of), 0);
-    composed_stack_learn(&session, &of, answer, 5); /* the answer has one more */
+    composed_stack_learn(&session, &of, answer, 5, 0); /* the answer has one more */
     CU_ASSERT_EQUAL(composed_stack_number(&session, &of), 0);
     wrong_walk = true;
-    composed_stack_learn(&session, &of, answer, 4);
+    composed_stack_learn(&session, &of, answer, 4, 0);
     wrong_walk = false;
     CU_ASSERT_EQUAL(composed_stack_number(&session, &of), 0);
     uint32_t machine = trail->count;
     trail->count = trail->capacity + 1; /* frames are missing */
-    composed_stack_learn(&session, &of, answer, 4);
+    composed_stack_learn(&session, &of, answer, 4, 0);
     CU_ASSERT_EQUAL(composed_stack_number(&session, &of), 0);
     trail->count = machine;
     CU_ASSERT_EQUAL(composed_stack_number(&session, &of), 0);
-    composed_stack_learn(&session, &of, answer, 4);
+    composed_stack_learn(&session, &of, answer, 4, 0);
     CU_ASSERT_NOT_EQUAL(composed_stack_number(&session, &of), 0);
     wrong_walk = true;
     const struct composed_stack inner = {.trail = trail, .first = 0, .wanted = 5};

@@ -269,16 +269,17 @@ static int compare_salts(const void *left, const void *right)
     return (*one > *other) - (*one < *other);
 }
 
-/* The stack of a class in one session must not be found as that of another class in a later one. */
+/* The stack of a class in one session must not be found as that of another class in a later one,
+ * nor after methods have changed. */
 static void test_salts(void)
 {
-    enum { SESSIONS = 64, CLASSES = 1024 };
-    static uint64_t salts[SESSIONS * CLASSES];
-    for (uint64_t i = 0; i < SESSIONS * CLASSES; i++)
-        salts[i] = frame_salt(1 + i / CLASSES, i % CLASSES);
-    qsort(salts, SESSIONS * CLASSES, sizeof salts[0], compare_salts);
+    enum { SESSIONS = 64, CLASSES = 256, AGES = 4, SALTS = SESSIONS * CLASSES * AGES };
+    static uint64_t salts[SALTS];
+    for (uint32_t i = 0; i < SALTS; i++)
+        salts[i] = frame_salt(1 + i / CLASSES / AGES, i / AGES % CLASSES, i % AGES);
+    qsort(salts, SALTS, sizeof salts[0], compare_salts);
     size_t equal = 0;
-    for (size_t i = 1; i < SESSIONS * CLASSES; i++)
+    for (size_t i = 1; i < SALTS; i++)
         equal += salts[i] == salts[i - 1];
     CU_ASSERT_EQUAL(equal, 0);
 }

@@ -39,6 +39,7 @@ final class Coverage {
     static Object rare() { return new Rare(); }
     static Object array(int length) { return new Item[length]; }
     static Object arrayToo(int length) { return new Item[length]; }
+    static Object arrayAgain(int length) { return new Item[length]; }
 
     /** The bytes of an object by the JVM's own counter. These objects count, too. */
     static long bytesOf(String site, String type, Supplier<Object> make) {
@@ -184,6 +185,17 @@ final class Coverage {
         }
     }
 
+    /** The same with a third size, at a third site. */
+    static void threeSizes() {
+        Maker large = arrays(25_000), few = Maker.of("arrayToo", ARRAY, () -> arrayToo(2));
+        Maker medium = Maker.of("arrayAgain", ARRAY, () -> arrayAgain(400));
+        for (int i = 0; i < 20; i++) {
+            large.keep(10, 5);
+            medium.keep(200, 10);
+            few.keep(20_000, 100);
+        }
+    }
+
     static void threads(int count, int objects, boolean atOnce) throws InterruptedException {
         Maker smalls = smalls(), others = others(), too = Maker.of("smallToo", SMALL, Coverage::smallToo);
         List<Thread> all = new ArrayList<>();
@@ -273,6 +285,16 @@ final class Coverage {
         }
     }
 
+    /** The same, with few objects beside the large arrays. */
+    static void siteFew() {
+        Maker arrays = arrays(25_000), smalls = smalls(), too = Maker.of("smallToo", SMALL, Coverage::smallToo);
+        for (int i = 0; i < 8; i++) {
+            arrays.make(100);
+            too.keep(2_000, 5);
+            smalls.keep(48_000, 5);
+        }
+    }
+
     /** Medium-sized objects that end allocation buffers. */
     static void medium() {
         Maker medium = arrays(500), few = Maker.of("arrayToo", ARRAY, () -> arrayToo(1_500)), smalls = smalls();
@@ -294,6 +316,7 @@ final class Coverage {
             case "mix-10" -> mix(20, 10, 25_000, 40_000);
             case "mix-150" -> mix(8, 150, 25_000, 10_000);
             case "sizes" -> sizes();
+            case "three-sizes" -> threeSizes();
             case "threads" -> threads(12, 150_000, true);
             case "short-threads" -> threads(60, 25_000, false);
             case "huge" -> huge();
@@ -303,6 +326,7 @@ final class Coverage {
             case "recursion" -> recursion();
             case "site-mix" -> siteMix();
             case "site-bias" -> siteBias();
+            case "site-few" -> siteFew();
             case "medium" -> medium();
             default -> throw new IllegalArgumentException(args[0]);
         }

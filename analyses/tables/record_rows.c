@@ -74,7 +74,7 @@ static void put_numbers(const struct step_column_view *view, size_t from, size_t
 }
 
 /* Returns the weight that exact totals of classes leave of one by chance. */
-static double corrected(const struct record_rows *rows, size_t row, double chance)
+static double corrected(const struct record_rows *rows, size_t row, uint64_t size, double chance)
 {
     const struct tables *tables = rows->base.tables;
     uint64_t class_id = rows->class_view.values[row * rows->class_view.step];
@@ -83,7 +83,7 @@ static double corrected(const struct record_rows *rows, size_t row, double chanc
         tables->weights.totals,
         trace_class_of(&tables->weighed->names, class_id <= UINT32_MAX ? (uint32_t) class_id : 0)
             ->name,
-        tables_time_ns(tables, ticks), chance);
+        tables_time_ns(tables, ticks), size, chance);
 }
 
 /* From sizes, the bits of doubles. */
@@ -93,11 +93,12 @@ static void put_weights(const struct record_rows *rows, const struct step_column
     const struct step_column_view *drawn = &rows->drawn_view;
     for (size_t i = 0; i < count; i++) {
         uint64_t interval = drawn->count > 0 ? drawn->values[(from + i) * drawn->step] : 0;
-        double weight = sample_weight(
-            view->values[(from + i) * view->step],
-            java_interval(interval) != 0 ? interval : rows->base.tables->sample_interval_bytes);
+        uint64_t size = view->values[(from + i) * view->step];
+        double weight = sample_weight(size, java_interval(interval) != 0
+                                                ? interval
+                                                : rows->base.tables->sample_interval_bytes);
         if (rows->has_totals)
-            weight = corrected(rows, from + i, weight);
+            weight = corrected(rows, from + i, size, weight);
         memcpy(&out[i], &weight, sizeof weight);
     }
 }

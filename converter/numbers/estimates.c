@@ -151,14 +151,20 @@ static double moved_variance(double value, const struct sampling *sampling)
     return moved * moved * value * value;
 }
 
-/* The variance, with what repeated distances add to it. */
+/* Returns a variance of chance as the JVM's sampling has it. */
+static double sampled_variance(double variance, const struct sampling *sampling)
+{
+    return fmax(variance, 0) * (1 + sampling->excess);
+}
+
+/* Returns what repeated distances add to a variance of chance. */
 static double repeated_variance(double value, double variance, uint64_t samples,
                                 const struct sampling *sampling)
 {
     double repeated = fmax(sampling->repeated, 0);
-    double count = value * value / variance; /* of equal samples with that variance */
+    double count = value * value / fmax(variance, 0); /* of equal samples with that variance */
     double unsure = count < SURE ? fmin(1, (double) samples / count) : 0; /* of them: 1 - p */
-    return variance + repeated * unsure * unsure * value * value;
+    return repeated * unsure * unsure * value * value;
 }
 
 struct estimate estimate_of(double value, double variance, uint64_t samples, double unseen,
@@ -166,7 +172,8 @@ struct estimate estimate_of(double value, double variance, uint64_t samples, dou
 {
     if (samples == 0 || value <= 0)
         return (struct estimate){0, 0, INFINITY, 0};
-    variance = repeated_variance(value, fmax(variance, 0), samples, sampling) +
+    variance = sampled_variance(variance, sampling) +
+               repeated_variance(value, variance, samples, sampling) +
                moved_variance(value, sampling);
     double count = value * value / variance, low = value;
     if (!(count < SURE) && unseen <= 0)
@@ -201,8 +208,10 @@ static double share_variance(const struct sample_sums *part, const struct sample
     double beyond = all->bytes - all->seen_bytes, of_part = part->bytes - part->seen_bytes;
     double share = is_of_program ? part->bytes / all->bytes : beyond > 0 ? of_part / beyond : 0;
     share = fmin(fmax(share, 0), 1);
-    double own = fmax(part->bytes_variance, 0), of_all = fmax(all->bytes_variance, 0);
-    double more = repeated_variance(part->bytes, own, part->samples, part->sampling) - own;
+    double own = sampled_variance(part->bytes_variance, part->sampling);
+    double of_all = sampled_variance(all->bytes_variance, part->sampling);
+    double more =
+        repeated_variance(part->bytes, part->bytes_variance, part->samples, part->sampling);
     if (is_of_program)
         more += moved_variance(part->bytes, part->sampling);
     return fmax((1 - 2 * share) * own + share * share * of_all, 0) +
@@ -232,7 +241,7 @@ static struct estimate share_of_bytes(const struct sample_sums *sums,
     double part = sums->bytes, all = shared->bytes, share = fmin(part / all, 1);
     double variance = share_variance(sums, shared);
     bool is_all = share > 1 - WEIGHT_ROUNDING;
-    double count = is_all ? all * all / fmax(shared->bytes_variance, 0)
+    double count = is_all ? all * all / sampled_variance(shared->bytes_variance, sums->sampling)
                           : share * (1 - share) * all * all / variance;
     if (!(count < SURE))
         return estimate_exactly(part);
@@ -381,7 +390,10 @@ struct estimate estimate_difference(struct estimate after, struct estimate befor
     return (struct estimate){value, value - less, value + more, fmax(after.scale, before.scale)};
 }
 
-double sample_interval(double size_bytes, double weight, const struct sampling *sampling)
+/* Returns the interval with which an object of few bytes would stand for as many as this sample:
+ * the one that it was drawn with, times what it stands for that was given up, or that exact totals
+ * add.  A large object does not say the first; it is the trace's then. */
+static double sample_interval(double size_bytes, double weight, const struct sampling *sampling)
 {
     double widest = (double) sampling->interval_bytes;
     return widest > 0 ? widest * weight * -expm1(-size_bytes / widest) : size_bytes * weight;

@@ -31,6 +31,9 @@ struct sampling {
     const struct sample_sums *shared;
     /* What all samples stand for was scaled by one more than this. */
     double scaled;
+    /* A biased JVM's errors of known totals have one more than this times the variance of chance.
+     */
+    double excess;
 };
 
 /* Returns the trace's interval; 0: `sampling` is NULL, as the trace has all objects. */
@@ -108,10 +111,6 @@ struct sample_sums sample_sums_without(const struct sample_sums *all,
 void sample_sums_merge(struct sample_sums *sums, const struct sample_sums *other);
 void sample_lives_merge(struct sample_lives *lives, const struct sample_lives *other);
 
-/* Returns the interval with which an object of few bytes would stand for as many as this sample:
- * the one that it was drawn with, times what it stands for that was given up, or that exact totals
- * add.  A large object does not say the first; it is the trace's then. */
-double sample_interval(double size_bytes, double weight, const struct sampling *sampling);
 /* Returns the mean interval of the samples, by bytes; at least `least_bytes`. */
 double sample_sums_interval(const struct sample_sums *sums, double least_bytes);
 #define OBJECT_BYTES_LEAST 16.0 /* docs/estimates.md */

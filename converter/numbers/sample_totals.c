@@ -62,20 +62,19 @@ static int compare_cells(const void *one, const void *other)
 
 static void cell_add(struct totals_cell *to, const struct totals_cell *from)
 {
+    if (from->samples > 0) {
+        to->least = to->samples > 0 ? fmin(to->least, from->least) : from->least;
+        to->most = fmax(to->most, from->most);
+    }
     to->bytes += from->bytes;
     to->objects += from->objects;
     to->samples += from->samples;
     to->seen_bytes += from->seen_bytes;
     to->beyond += from->beyond;
+    to->beyond_by_size += from->beyond_by_size;
     to->beyond_bytes += from->beyond_bytes;
-    to->squares += from->squares;
-    to->square_bytes += from->square_bytes;
     to->beyond_square_bytes += from->beyond_square_bytes;
-    to->drawn += from->drawn;
-    to->drawn_beyond += from->drawn_beyond;
-    to->drawn_squares += from->drawn_squares;
-    to->drawn_square_beyond += from->drawn_square_beyond;
-    to->drawn_square_squares += from->drawn_square_squares;
+    to->square_bytes += from->square_bytes;
 }
 
 /* Orders the cells, and makes one of those of one interval, of which one at most has totals. */
@@ -153,6 +152,11 @@ static enum totals_kind kind_of(const struct sample_totals *totals, uint32_t int
     return interval < totals->interval_count ? totals->kinds[interval] : TOTALS_OF_NOTHING;
 }
 
+static double inverse_of(double size)
+{
+    return 1 / fmax(size, 1);
+}
+
 bool sample_totals_add_sample(struct sample_totals *totals, struct step_bytes name, uint64_t loader,
                               uint32_t class_id, uint64_t time_ns, uint64_t size_bytes,
                               uint64_t interval_bytes)
@@ -164,19 +168,15 @@ bool sample_totals_add_sample(struct sample_totals *totals, struct step_bytes na
         return false;
     class->known.class_id = class_id;
     double size = (double) size_bytes, beyond = sample_weight(size_bytes, interval_bytes) - 1;
-    double drawn = sample_interval(size, 1, totals->sampling), squared = drawn * drawn;
     const struct totals_cell sample = {.samples = 1,
                                        .seen_bytes = size,
+                                       .least = size,
+                                       .most = size,
                                        .beyond = beyond,
+                                       .beyond_by_size = beyond * inverse_of(size),
                                        .beyond_bytes = beyond * size,
-                                       .squares = beyond * beyond,
-                                       .square_bytes = beyond * beyond * size * size,
                                        .beyond_square_bytes = beyond * size * size,
-                                       .drawn = drawn,
-                                       .drawn_beyond = drawn * beyond,
-                                       .drawn_squares = squared,
-                                       .drawn_square_beyond = squared * beyond,
-                                       .drawn_square_squares = squared * beyond * beyond};
+                                       .square_bytes = beyond * beyond * size * size};
     cell_add(cell, &sample);
     if (kind_of(totals, interval) == TOTALS_OF_PROGRAM)
         totals->unknown_by_chance += (1 + beyond) * size;
@@ -189,15 +189,17 @@ bool sample_totals_add_sample(struct sample_totals *totals, struct step_bytes na
 struct totals_group {
     size_t from, to;
     uint64_t samples;
-    double bytes, seen_bytes, beyond_bytes;
+    double bytes, seen_bytes, beyond, beyond_bytes;
 };
 
 static void set_factor(struct totals_class *class, const struct totals_group *group)
 {
     double unseen = group->bytes - group->seen_bytes;
     double factor = group->beyond_bytes <= 0 ? 1 : unseen > 0 ? unseen / group->beyond_bytes : 0;
-    for (size_t i = group->from; i < group->to; i++)
+    for (size_t i = group->from; i < group->to; i++) {
         class->cells[i].factor = factor;
+        class->cells[i].middle = group->beyond_bytes > 0 ? group->beyond / group->beyond_bytes : 0;
+    }
 }
 
 static void group_add(struct totals_group *group, const struct totals_group *other)
@@ -205,6 +207,7 @@ static void group_add(struct totals_group *group, const struct totals_group *oth
     group->samples += other->samples;
     group->bytes += other->bytes;
     group->seen_bytes += other->seen_bytes;
+    group->beyond += other->beyond;
     group->beyond_bytes += other->beyond_bytes;
 }
 
@@ -225,6 +228,7 @@ static void find_factors(struct totals_class *class, const struct sample_totals 
         const struct totals_group one = {.samples = cell->samples,
                                          .bytes = cell->bytes,
                                          .seen_bytes = cell->seen_bytes,
+                                         .beyond = cell->beyond,
                                          .beyond_bytes = cell->beyond_bytes};
         group_add(&group, &one);
         group_add(&all, &one);
@@ -242,25 +246,59 @@ static void find_factors(struct totals_class *class, const struct sample_totals 
     set_factor(class, group.seen_bytes > group.bytes ? &all : &group);
 }
 
-/* Adds what the samples of a cell stand for.  With the factor f and the scale s, a sample's weight
- * w is s (1 + f b), and its variance w (w - s), where b is what its chance alone adds to it. */
-static void add_cell(struct sample_sums *sums, const struct totals_cell *cell,
-                     const struct sample_totals *totals)
+#define SPREAD_LEAST 1e-6 /* of sizes: below, they count as equal */
+
+/* What a tilt does to the samples of a class. */
+struct totals_tilt {
+    uint64_t samples;
+    double least;          /* of their sizes */
+    double objects, bytes; /* of the class */
+    double missing;        /* objects without a tilt, */
+    double moved;          /* with one of 1, */
+    double spread;         /* and at most */
+    double low, high;      /* bounds of a tilt */
+};
+
+static void tilt_add(struct totals_tilt *tilt, const struct totals_cell *cell)
 {
-    double f = cell->factor, s = totals->scale;
+    double above = inverse_of(cell->least) - cell->middle;
+    double below = cell->middle - inverse_of(cell->most);
+    tilt->objects += cell->objects;
+    tilt->bytes += cell->bytes;
+    tilt->missing += cell->objects - (double) cell->samples - cell->factor * cell->beyond;
     if (cell->samples == 0)
         return;
-    sums->sampling = totals->sampling;
-    sums->samples += cell->samples;
-    sums->objects += s * ((double) cell->samples + f * cell->beyond);
-    sums->bytes += s * (cell->seen_bytes + f * cell->beyond_bytes);
-    sums->seen_bytes += cell->seen_bytes;
-    sums->objects_variance += s * s * f * (cell->beyond + f * cell->squares);
-    sums->bytes_variance += s * s * f * (cell->beyond_square_bytes + f * cell->square_bytes);
-    sums->intervals += s * (cell->drawn + f * cell->drawn_beyond);
-    sums->interval_squares += s * s *
-                              (cell->drawn_squares + 2 * f * cell->drawn_square_beyond +
-                               f * f * cell->drawn_square_squares);
+    tilt->samples += cell->samples;
+    tilt->least = fmin(tilt->least, cell->least);
+    tilt->moved += cell->factor * (cell->beyond_by_size - cell->middle * cell->beyond);
+    tilt->spread += cell->factor * cell->beyond_by_size;
+    if (above > 0) {
+        tilt->low = fmax(tilt->low, -1 / above);
+        tilt->high = fmin(tilt->high, (TOTALS_TILT_MOST - 1) / above);
+    }
+    if (below > 0) {
+        tilt->low = fmax(tilt->low, (1 - TOTALS_TILT_MOST) / below);
+        tilt->high = fmin(tilt->high, 1 / below);
+    }
+}
+
+/* Returns the tilt that makes the samples stand for the class's number of objects, too, or for as
+ * near as it can be while none stands for less than itself or for too many more.  With the factors
+ * alone, small objects that are sampled too often, or that chance has given too few samples, are
+ * too many, or too few; the bytes do not show it where large ones have most of them.  A tilt leaves
+ * the bytes as they are, and changes most what the smallest stand for, whose number is known least.
+ * If all are above the mean of the class, what is missing is smaller than any of them. */
+static double tilt_of(const struct totals_class *class, const struct sample_totals *totals)
+{
+    struct totals_tilt tilt = {.least = INFINITY, .low = -INFINITY, .high = INFINITY};
+    for (size_t i = 0; i < class->count; i++)
+        if (kind_of(totals, class->cells[i].interval) == TOTALS_OF_CLASSES)
+            tilt_add(&tilt, &class->cells[i]);
+    bool is_unseen = tilt.missing > 0 && tilt.least * tilt.objects > tilt.bytes;
+    if (tilt.samples < TOTALS_SAMPLES_LEAST || is_unseen ||
+        !(tilt.moved > tilt.spread * SPREAD_LEAST))
+        return 0;
+    return fmin(fmax(tilt.missing / tilt.moved, tilt.low), tilt.high);
 }
 
 static bool is_of_class(const struct sample_totals *totals)
@@ -281,26 +319,39 @@ static double scale_of_program(const struct sample_totals *totals)
                : 1;
 }
 
-static void settle_class(struct sample_totals *totals, struct totals_class *class)
+/* How far what samples stand for by chance is from what is known. */
+struct totals_misses {
+    double samples;
+    double squares; /* of the errors of classes by their variances, times their samples */
+};
+
+/* Settles the cells of a class, and adds its error by its variance.  That has room for the chance
+ * of one more sample: large objects that are surely sampled have none. */
+static void settle_class(struct sample_totals *totals, struct totals_class *class,
+                         struct totals_misses *misses)
 {
     struct sample_known *known = &class->known;
+    double interval = (double) sampling_interval(totals->sampling), samples = 0;
+    double by_chance = 0, variance = interval * interval;
     order_cells(class);
     find_factors(class, totals);
+    double tilt = tilt_of(class, totals);
     for (size_t i = 0; i < class->count; i++) {
         struct totals_cell *cell = &class->cells[i];
-        enum totals_kind kind = kind_of(totals, cell->interval);
-        if (kind == TOTALS_OF_CLASSES) {
-            known->bytes += cell->bytes;
-            known->objects += cell->objects;
-            add_cell(&known->all, cell, totals);
+        if (kind_of(totals, cell->interval) != TOTALS_OF_CLASSES) {
+            cell->factor = 1;
             continue;
         }
-        cell->factor = 1;
-        add_cell(&known->rest, cell, totals);
-        add_cell(&totals->all.rest, cell, totals);
-        add_cell(kind == TOTALS_OF_NOTHING ? &totals->all.rest_of_bytes : &totals->shared, cell,
-                 totals);
+        cell->tilt = tilt;
+        known->bytes += cell->bytes;
+        known->objects += cell->objects;
+        samples += (double) cell->samples;
+        by_chance += cell->seen_bytes + cell->beyond_bytes;
+        variance += cell->beyond_square_bytes + cell->square_bytes;
     }
+    double error = by_chance - known->bytes;
+    misses->samples += samples;
+    misses->squares += samples * error * error / variance;
 }
 
 static bool has_late_sample(const struct totals_class *class, const struct sample_totals *totals)
@@ -312,20 +363,22 @@ static bool has_late_sample(const struct totals_class *class, const struct sampl
 void sample_totals_settle(struct sample_totals *totals)
 {
     struct sample_known *all = &totals->all;
+    struct totals_misses misses = {0, 0};
     totals->scale = scale_of_program(totals);
     for (size_t i = 1; i <= totals->names.count && i < totals->class_room; i++) {
-        settle_class(totals, &totals->classes[i]);
+        settle_class(totals, &totals->classes[i], &misses);
         totals->lacks_one |= has_late_sample(&totals->classes[i], totals);
         all->objects += totals->classes[i].known.objects;
     }
+    if (totals->sampling->is_biased && misses.samples > 0)
+        totals->excess = fmax(misses.squares / misses.samples - 1, 0);
     all->bytes = totals->counted_bytes;
     all->room = totals->lacks_one ? INFINITY : totals->unknown_bytes;
     all->room_of_bytes = totals->lacks_one ? INFINITY : 0;
     for (size_t i = 1; i <= totals->names.count && i < totals->class_room; i++) {
         struct totals_class *class = &totals->classes[i];
         class->known.room = class->known.room_of_bytes = all->room;
-        class->known.rest.is_one_size = class->is_one_size;
-        class->known.rest_of_bytes = class->known.rest;
+        class->known.rest.is_one_size = class->known.rest_of_bytes.is_one_size = class->is_one_size;
     }
 }
 
@@ -353,14 +406,35 @@ const struct sample_known *sample_totals_of(const struct sample_totals *totals,
 }
 
 double sample_totals_weight(const struct sample_totals *totals, struct step_bytes name,
-                            uint64_t time_ns, double chance)
+                            uint64_t time_ns, uint64_t size_bytes, double chance)
 {
     const struct totals_class *class = totals_class_find(totals, name);
     uint32_t interval = interval_of(totals, time_ns);
     size_t at = class != NULL ? find_cell(class, interval) : 0;
     if (class == NULL || at == class->count || class->cells[at].interval != interval)
         return chance;
-    return totals->scale * (1 + (chance - 1) * class->cells[at].factor);
+    const struct totals_cell *cell = &class->cells[at];
+    double tilted = fmax(1 + cell->tilt * (inverse_of((double) size_bytes) - cell->middle), 0);
+    return totals->scale * (1 + (chance - 1) * cell->factor * tilted);
+}
+
+void sample_totals_count_sample(struct sample_totals *totals, struct step_bytes name,
+                                uint64_t time_ns, uint64_t size_bytes, uint64_t interval_bytes)
+{
+    uint32_t number = name_index_find(&totals->names, 0, name);
+    if (number == 0 || number >= totals->class_room)
+        return;
+    struct sample_known *known = &totals->classes[number].known, *all = &totals->all;
+    enum totals_kind kind = kind_of(totals, interval_of(totals, time_ns));
+    double weight = sample_totals_weight(totals, name, time_ns, size_bytes,
+                                         sample_weight(size_bytes, interval_bytes));
+    struct sample_sums *unknown[] = {&known->rest, &known->rest_of_bytes, &all->rest,
+                                     kind == TOTALS_OF_NOTHING ? &all->rest_of_bytes
+                                                               : &totals->shared};
+    if (kind == TOTALS_OF_CLASSES)
+        sample_sums_weigh(&known->all, size_bytes, weight, totals->sampling);
+    for (size_t i = 0; kind != TOTALS_OF_CLASSES && i < sizeof unknown / sizeof unknown[0]; i++)
+        sample_sums_weigh(unknown[i], size_bytes, weight, totals->sampling);
 }
 
 struct sample_sums sample_sums_of_class(struct sample_sums sums, struct step_bytes name)

@@ -3,11 +3,12 @@
  * Exact totals, and what the samples stand for with them (docs/engine-sampled.md).  A trace of
  * engine=sampled with totals=walk says what was allocated of each class from one collection to the
  * next: a sample stands for itself, and for a share of what its class has beyond its samples, so
- * the bytes of a class's samples are the total.  Where it does not, and with totals=threads, the
- * trace says how many bytes all classes have together, and what all samples stand for is scaled to
- * these.
+ * the bytes of a class's samples are the total, and of a class of several sizes, if it can be, so
+ * is their number.  Where it does not, and with totals=threads, the trace says how many bytes all
+ * classes have together, and what all samples stand for is scaled to these.
  *
- * Fill in the totals of all collections first, then all samples, then settle.
+ * Fill in the totals of all collections first, then all samples, then settle, then count all
+ * samples with what they stand for.
  */
 #ifndef CONVERTER_NUMBERS_SAMPLE_TOTALS_H
 #define CONVERTER_NUMBERS_SAMPLE_TOTALS_H
@@ -20,8 +21,10 @@
 #include "converter/numbers/estimates.h"
 
 /* So many samples, or more, of a class are corrected by one factor: collections are taken together
- * until there are as many.  (The last ones go to those before.) */
+ * until there are as many.  (The last ones go to those before.)  A class with fewer has no tilt. */
 #define TOTALS_SAMPLES_LEAST 8u
+/* A tilt makes no sample stand for more than so many times what it stood for without. */
+#define TOTALS_TILT_MOST 4.0
 
 /* What is known of an interval besides its samples, and what corrects these. */
 enum totals_kind {
@@ -35,14 +38,13 @@ struct totals_cell {
     uint32_t interval;
     double bytes, objects; /* exact: of intervals of which this total is known */
     uint64_t samples;
-    double seen_bytes; /* of the samples */
-    /* Sums over the samples of b, b * size, b^2, (b * size)^2, b * size^2, where b is what a sample
-     * stands for besides itself by its chance alone. */
-    double beyond, beyond_bytes, squares, square_bytes, beyond_square_bytes;
-    /* The same of d, d * b, d^2, d^2 * b, d^2 * b^2, where d is the interval by which a sample
-     * weighs (sample_interval()). */
-    double drawn, drawn_beyond, drawn_squares, drawn_square_beyond, drawn_square_squares;
-    double factor; /* of b */
+    double seen_bytes;  /* of the samples */
+    double least, most; /* sizes of the samples */
+    /* Sums over the samples of b, b / size, b * size, b * size^2, (b * size)^2, where b is what a
+     * sample stands for besides itself by its chance alone. */
+    double beyond, beyond_by_size, beyond_bytes, beyond_square_bytes, square_bytes;
+    /* What corrects b: factor * (1 + tilt * (1 / size - middle)). */
+    double factor, tilt, middle;
 };
 
 struct totals_class {
@@ -67,6 +69,7 @@ struct sample_totals {
     double unknown_bytes;            /* and in those of which classes are not known, */
     double unknown_by_chance;        /* where samples stand for so many */
     double scale;                    /* of all samples */
+    double excess;                   /* (struct sampling) */
     bool lacks_one;                  /* an interval of which nothing is known */
     struct sample_known all;
     /* All samples, if the bytes of all classes together are known, and of no class: what any of
@@ -86,14 +89,18 @@ bool sample_totals_end(struct sample_totals *totals, uint64_t time_ns, enum tota
 bool sample_totals_add_sample(struct sample_totals *totals, struct step_bytes name, uint64_t loader,
                               uint32_t class_id, uint64_t time_ns, uint64_t size_bytes,
                               uint64_t interval_bytes);
-/* Computes the factors, when all samples have been added. */
+/* Computes what corrects the samples, when all have been added. */
 void sample_totals_settle(struct sample_totals *totals);
+/* Counts a sample with what it stands for: each that was added, after that, with the scale and the
+ * excess in the samples' `sampling`. */
+void sample_totals_count_sample(struct sample_totals *totals, struct step_bytes name,
+                                uint64_t time_ns, uint64_t size_bytes, uint64_t interval_bytes);
 
 /* Returns the sums of all samples if any of them are a share of these; else NULL. */
 const struct sample_sums *sample_totals_shared(const struct sample_totals *totals);
 /* Returns what a sample stands for, of which there would be `chance` (1 / p) by its chance. */
 double sample_totals_weight(const struct sample_totals *totals, struct step_bytes name,
-                            uint64_t time_ns, double chance);
+                            uint64_t time_ns, uint64_t size_bytes, double chance);
 /* Returns the sums as those of a class, with what is known of it. */
 struct sample_sums sample_sums_of_class(struct sample_sums sums, struct step_bytes name);
 /* Returns what is known of a class; NULL: nothing. */

@@ -30,7 +30,7 @@ void sample_weights_reset(struct sample_weights *weights)
         if (weights->sampling->totals == weights->totals) {
             weights->sampling->totals = NULL;
             weights->sampling->shared = NULL;
-            weights->sampling->scaled = 0;
+            weights->sampling->scaled = weights->sampling->excess = 0;
         }
         sample_totals_reset(weights->totals);
         free(weights->totals);
@@ -109,15 +109,31 @@ static bool has_totals(const struct event_source *source)
            event_source_property(source, "file-set-pauses-ns").unshown == NULL;
 }
 
+/* Returns the interval with which a sample was drawn. */
+static uint64_t sample_weights_interval(const struct sample_weights *weights,
+                                        const struct trace_event *event)
+{
+    return event->drawn_bytes != 0 ? event->drawn_bytes : weights->interval_bytes;
+}
+
 static enum step_status put_sample(void *user, const struct trace_event *event)
 {
     struct sample_weights *weights = user;
     const struct trace_class *class = trace_class_of(weights->names, event->class_id);
-    uint64_t interval = event->drawn_bytes != 0 ? event->drawn_bytes : weights->interval_bytes;
     return sample_totals_add_sample(weights->totals, class->name, class->loader, event->class_id,
-                                    event->time_ns, event->size, interval)
+                                    event->time_ns, event->size,
+                                    sample_weights_interval(weights, event))
                ? STEP_STATUS_OK
                : STEP_STATUS_NO_MEMORY;
+}
+
+static enum step_status count_sample(void *user, const struct trace_event *event)
+{
+    struct sample_weights *weights = user;
+    const struct trace_class *class = trace_class_of(weights->names, event->class_id);
+    sample_totals_count_sample(weights->totals, class->name, event->time_ns, event->size,
+                               sample_weights_interval(weights, event));
+    return STEP_STATUS_OK;
 }
 
 static enum step_status read_totals(struct sample_weights *weights, struct event_source *source,
@@ -125,11 +141,15 @@ static enum step_status read_totals(struct sample_weights *weights, struct event
 {
     if (weights->totals == NULL)
         return STEP_STATUS_OK;
+    struct sampling *sampling = weights->sampling;
     enum step_status status = event_source_samples(source, put_sample, weights, error);
     sample_totals_settle(weights->totals);
-    weights->sampling->totals = weights->totals;
-    weights->sampling->shared = sample_totals_shared(weights->totals);
-    weights->sampling->scaled = weights->totals->scale - 1;
+    sampling->scaled = weights->totals->scale - 1;
+    sampling->excess = weights->totals->excess;
+    if (status == STEP_STATUS_OK)
+        status = event_source_samples(source, count_sample, weights, error);
+    sampling->totals = weights->totals;
+    sampling->shared = sample_totals_shared(weights->totals);
     return status;
 }
 
@@ -231,12 +251,12 @@ double sample_weights_of(struct sample_weights *weights, const struct trace_even
     struct live_object kept;
     sample_weights_pass(weights, event->time_ns);
     if (event->kind == EVENT_OBJECT_ALLOC) {
-        uint64_t interval = event->drawn_bytes != 0 ? event->drawn_bytes : weights->interval_bytes;
+        uint64_t interval = sample_weights_interval(weights, event);
         double weight = sample_weight(event->size, interval);
         if (weights->totals != NULL)
             weight = sample_totals_weight(weights->totals,
                                           trace_class_of(weights->names, event->class_id)->name,
-                                          event->time_ns, weight);
+                                          event->time_ns, event->size, weight);
         if (weights->interval_bytes != 0)
             sampling_draw(weights->sampling, interval);
         sample_weights_keep(weights, event, weight);

@@ -8,6 +8,7 @@ import math
 import estimates_of
 
 LEAST = 8
+TILT_MOST = 4
 SURE, MANY = 1e15, 1e6
 
 
@@ -40,9 +41,21 @@ class Totals:
                 cell[1] += size
         for o in self.corrected.objects:
             self.put(o, world.class_name(o.kind))
+        self.excess = 0 if world.is_valid() else self.excess_of_errors()
         for cells in self.of_name.values():
             self.correct([cells[i] for i in sorted(cells)])
         self.factor = self.scale()
+
+    def excess_of_errors(self):
+        """The errors of the classes' bytes by their variances, less one; the weights are those of chance yet."""
+        squares = count = 0
+        for name in self.of_name:
+            samples = self.samples(name)
+            error = sum(o.size * o.weight for o in samples) - self.sums(name)[1]
+            variance = sum(o.size ** 2 * o.weight * (o.weight - 1) for o in samples) + self.world.interval ** 2
+            squares += len(samples) * error ** 2 / variance
+            count += len(samples)
+        return max(squares / count - 1, 0) if count else 0
 
     def put(self, o, name):
         i = next((i for i, end in enumerate(self.ends) if o.born <= end), len(self.ends))
@@ -67,13 +80,13 @@ class Totals:
         return counted / by_chance
 
     def variance(self, objects):
-        return max(sum(o.size ** 2 * o.weight * (o.weight - self.factor) for o in objects), 0)
+        return max(sum(o.size ** 2 * o.weight * (o.weight - self.factor) for o in objects), 0) * (1 + self.excess)
 
     def of_bytes(self, objects):
-        return estimates_of.of_bytes(objects, self.factor)
+        return estimates_of.of_bytes(objects, self.factor, self.excess)
 
     def of_objects(self, objects, name=None):
-        return estimates_of.of_objects(self.corrected, objects, self.world.objects, name, self.factor)
+        return estimates_of.of_objects(self.corrected, objects, self.world.objects, name, self.factor, self.excess)
 
     @staticmethod
     def has_more(cells):
@@ -94,12 +107,35 @@ class Totals:
             groups.append(last)
         if groups and Totals.has_more(groups[-1]):
             groups = [cells]
+        others, means = {}, {}  # of samples, by number: what they stand for besides themselves, by the bytes, and the mean of 1 / size, by bytes, of their group
         for group in groups:
             samples = [o for _, _, found in group for o in found]
             beyond = sum((o.weight - 1) * o.size for o in samples)
             factor = max(sum(size for _, size, _ in group) - sum(o.size for o in samples), 0) / beyond if beyond > 0 else 1
             for o in samples:
-                o.weight = 1 + (o.weight - 1) * factor
+                others[o.number] = (o.weight - 1) * factor
+                means[o.number] = sum(s.weight - 1 for s in samples) / beyond if beyond > 0 else 0
+        samples = [o for _, _, found in cells for o in found]
+        tilt = Totals.tilt(samples, others, means, *(sum(cell[i] for cell in cells) for i in (0, 1)))
+        for o in samples:
+            o.weight = 1 + others[o.number] * max(1 + tilt * (1 / o.size - means[o.number]), 0)
+
+    @staticmethod
+    def tilt(samples, others, means, objects, size):
+        """What makes the samples stand for so many objects, too, or nearly; `size`: their bytes."""
+        moved = sum(others[o.number] * (1 / o.size - means[o.number]) for o in samples)
+        missing = objects - len(samples) - sum(others.values())
+        if len(samples) < LEAST or moved <= 1e-6 * sum(others[o.number] / o.size for o in samples):
+            return 0
+        if missing > 0 and min(o.size for o in samples) * objects > size:
+            return 0
+        tilt = missing / moved
+        for o in samples:
+            distance = 1 / o.size - means[o.number]
+            if distance:
+                ends = sorted((-1 / distance, (TILT_MOST - 1) / distance))
+                tilt = min(max(tilt, ends[0]), ends[1])
+        return tilt
 
     def samples(self, name):
         return [o for _, _, found in self.of_name[name].values() for o in found]

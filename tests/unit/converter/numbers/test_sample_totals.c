@@ -33,14 +33,20 @@ static void fill(struct sample_totals *totals, const uint32_t *order)
         CU_ASSERT_TRUE(sample_totals_end(totals, (i + 1) * SECOND,
                                          is_walked ? TOTALS_OF_CLASSES : TOTALS_OF_PROGRAM, 72000));
     }
-    for (size_t i = 0; i < SAMPLES; i++) {
-        uint64_t number = order[i], size = 64 + number % 7 * 100;
+    for (size_t i = 0; i < 2 * SAMPLES; i++) {
+        uint64_t number = order[i % SAMPLES], size = 64 + number % 7 * 100;
+        uint64_t time = number * (INTERVALS + 1) * SECOND / SAMPLES;
         bool is_a = number % 3 != 0;
-        CU_ASSERT_TRUE(sample_totals_add_sample(totals, name_of(is_a ? "a" : "b"), 0, is_a ? 1 : 2,
-                                                number * (INTERVALS + 1) * SECOND / SAMPLES, size,
-                                                sampling.interval_bytes));
+        if (i == SAMPLES)
+            sample_totals_settle(totals);
+        if (i < SAMPLES) {
+            CU_ASSERT_TRUE(sample_totals_add_sample(totals, name_of(is_a ? "a" : "b"), 0,
+                                                    is_a ? 1 : 2, time, size,
+                                                    sampling.interval_bytes));
+        } else
+            sample_totals_count_sample(totals, name_of(is_a ? "a" : "b"), time, size,
+                                       sampling.interval_bytes);
     }
-    sample_totals_settle(totals);
 }
 
 static void expect_equal(const struct sample_totals *one, const struct sample_totals *other,
@@ -56,8 +62,8 @@ static void expect_equal(const struct sample_totals *one, const struct sample_to
     CU_ASSERT_DOUBLE_EQUAL(known->all.bytes, also->all.bytes, 1e-3);
     CU_ASSERT_DOUBLE_EQUAL(known->all.bytes_variance, also->all.bytes_variance, 1);
     for (uint64_t time = 0; time < (INTERVALS + 2) * SECOND; time += SECOND / 4)
-        CU_ASSERT_DOUBLE_EQUAL(sample_totals_weight(one, name, time, 9),
-                               sample_totals_weight(other, name, time, 9), 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(sample_totals_weight(one, name, time, 164, 9),
+                               sample_totals_weight(other, name, time, 164, 9), 1e-9);
 }
 
 static void test_any_order(void)
@@ -112,8 +118,10 @@ static void test_reported_late(void)
             if (pass == 0) {
                 CU_ASSERT_TRUE(sample_totals_add_sample(&totals, name_of("[a"), 0, 1, time, size,
                                                         sampling.interval_bytes));
-            } else
-                sum += sample_totals_weight(&totals, name_of("[a"), time, chance);
+                continue;
+            }
+            sum += sample_totals_weight(&totals, name_of("[a"), time, size, chance);
+            sample_totals_count_sample(&totals, name_of("[a"), time, size, sampling.interval_bytes);
         }
         if (pass == 0)
             sample_totals_settle(&totals);
@@ -149,15 +157,17 @@ static void test_program_alone(void)
             }
             double chance = sample_weight(size, sampling.interval_bytes);
             sum += (double) size * sample_totals_weight(&totals, name_of(is_a ? "a" : "[b"),
-                                                        round * SECOND + 1 + k, chance);
+                                                        round * SECOND + 1 + k, size, chance);
+            sample_totals_count_sample(&totals, name_of(is_a ? "a" : "[b"), round * SECOND + 1 + k,
+                                       size, sampling.interval_bytes);
         }
         if (pass == 0)
             sample_totals_settle(&totals);
+        shared.scaled = totals.scale - 1;
     }
     CU_ASSERT_DOUBLE_EQUAL(sum, ROUNDS * (double) counted, 1e-3);
     shared.totals = &totals;
     shared.shared = sample_totals_shared(&totals);
-    shared.scaled = totals.scale - 1;
     CU_ASSERT_PTR_NOT_NULL_FATAL(shared.shared);
     CU_ASSERT_DOUBLE_EQUAL(shared.shared->bytes, ROUNDS * (double) counted, 1e-3);
     struct sample_sums of_a = {.samples = 1, .sampling = &shared}; /* a row of the class */
@@ -179,15 +189,148 @@ static void test_program_alone(void)
         CU_ASSERT_TRUE(sample_totals_add_sample(
             &totals, name_of("a"), 0, 1, k / EACH * SECOND + 1 + k, 100, sampling.interval_bytes));
     sample_totals_settle(&totals);
+    for (uint64_t k = 0; k < ROUNDS * EACH; k++)
+        sample_totals_count_sample(&totals, name_of("a"), k / EACH * SECOND + 1 + k, 100,
+                                   sampling.interval_bytes);
     CU_ASSERT_PTR_NULL(sample_totals_shared(&totals));
     double scale = (ROUNDS - 1) * (double) counted /
                    ((ROUNDS - 1) * EACH * 100 * sample_weight(100, sampling.interval_bytes));
     CU_ASSERT_DOUBLE_EQUAL(
-        sample_totals_weight(&totals, name_of("a"), lost * SECOND + 1 + lost * EACH, 9), 9 * scale,
-        1e-6);
+        sample_totals_weight(&totals, name_of("a"), lost * SECOND + 1 + lost * EACH, 100, 9),
+        9 * scale, 1e-6);
     CU_ASSERT_EQUAL(totals.all.rest_of_bytes.samples, EACH);
     CU_ASSERT_DOUBLE_EQUAL(totals.all.bytes, (ROUNDS - 1) * (double) counted, 1e-3);
     sample_totals_reset(&totals);
+}
+
+/* A class of small and of large arrays: of each size, so many in an interval, and samples of them,
+ * evenly. */
+struct mixture {
+    uint64_t size, objects, samples;
+};
+
+enum { MIXTURE_ROUNDS = 20 };
+
+/* Fills in the totals, with so many objects more than there are, and returns what the samples stand
+ * for: the objects of each size, and of both the bytes. */
+static double fill_mixture(struct sample_totals *totals, const struct mixture sizes[2],
+                           uint64_t more, double objects[2])
+{
+    double bytes = 0;
+    for (uint64_t i = 0; i < MIXTURE_ROUNDS; i++) {
+        uint64_t number = 0, sum = 0;
+        for (size_t k = 0; k < 2; k++) {
+            number += sizes[k].objects;
+            sum += sizes[k].objects * sizes[k].size;
+        }
+        CU_ASSERT_TRUE(sample_totals_add_class(totals, name_of("[a"), 0, 1, number + more, sum));
+        CU_ASSERT_TRUE(sample_totals_end(totals, (i + 1) * SECOND, TOTALS_OF_CLASSES, sum));
+    }
+    objects[0] = objects[1] = 0;
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (uint64_t i = 0; i < MIXTURE_ROUNDS * 2; i++) {
+            const struct mixture *of = &sizes[i % 2];
+            uint64_t time = i / 2 * SECOND + SECOND / 2;
+            for (uint64_t k = 0; k < of->samples; k++) {
+                if (pass == 0) {
+                    CU_ASSERT_TRUE(sample_totals_add_sample(totals, name_of("[a"), 0, 1, time,
+                                                            of->size, sampling.interval_bytes));
+                    continue;
+                }
+                double weight =
+                    sample_totals_weight(totals, name_of("[a"), time, of->size,
+                                         sample_weight(of->size, sampling.interval_bytes));
+                CU_ASSERT_TRUE(weight >= 1 && weight < 1000);
+                objects[i % 2] += weight;
+                bytes += weight * (double) of->size;
+                sample_totals_count_sample(totals, name_of("[a"), time, of->size,
+                                           sampling.interval_bytes);
+            }
+        }
+        if (pass == 0)
+            sample_totals_settle(totals);
+    }
+    return bytes;
+}
+
+/* Small arrays have twice as many samples as by chance: with the number of objects, each size gets
+ * its own. */
+static void test_two_sizes(void)
+{
+    const struct mixture sizes[2] = {{24, 1024, 12}, {8192, 20, 17}};
+    const double all = MIXTURE_ROUNDS * (1024 * 24 + 20 * 8192);
+    struct sampling biased = {.interval_bytes = sampling.interval_bytes, .is_biased = true};
+    struct sample_totals totals = {.sampling = &biased};
+    double objects[2];
+    CU_ASSERT_DOUBLE_EQUAL(fill_mixture(&totals, sizes, 0, objects), all, 1e-3);
+    CU_ASSERT_DOUBLE_EQUAL(objects[0], MIXTURE_ROUNDS * 1024, 1e-3);
+    CU_ASSERT_DOUBLE_EQUAL(objects[1], MIXTURE_ROUNDS * 20, 1e-3);
+    const struct sample_known *known = sample_totals_of(&totals, name_of("[a"));
+    CU_ASSERT_DOUBLE_EQUAL(known->all.bytes, all, 1e-3);
+    CU_ASSERT_DOUBLE_EQUAL(known->all.objects, known->objects, 1e-3);
+
+    /* The error of the bytes is more than by chance, and ranges are wider. */
+    double by_chance = 0, variance = (double) (sampling.interval_bytes * sampling.interval_bytes);
+    for (size_t k = 0; k < 2; k++) {
+        double size = (double) sizes[k].size,
+               samples = (double) (MIXTURE_ROUNDS * sizes[k].samples);
+        double weight = sample_weight(sizes[k].size, sampling.interval_bytes);
+        by_chance += samples * weight * size;
+        variance += samples * weight * (weight - 1) * size * size;
+    }
+    CU_ASSERT_DOUBLE_EQUAL(totals.excess, (by_chance - all) * (by_chance - all) / variance - 1,
+                           1e-9);
+    CU_ASSERT_TRUE(totals.excess > 1);
+    struct sample_sums part = {.sampling = NULL};
+    for (unsigned i = 0; i < 60; i++)
+        sample_sums_weigh(&part, 24, 80, &biased);
+    struct estimate before = estimate_bytes(&part);
+    biased.excess = totals.excess;
+    struct estimate after = estimate_bytes(&part);
+    CU_ASSERT_TRUE(after.high - after.low > 1.3 * (before.high - before.low));
+    sample_totals_reset(&totals);
+
+    /* Of a JVM without bias they are not. */
+    totals = (struct sample_totals){.sampling = &sampling};
+    fill_mixture(&totals, sizes, 0, objects);
+    CU_ASSERT_EQUAL(totals.excess, 0);
+    sample_totals_reset(&totals);
+}
+
+/* More objects than the samples can stand for: none stands for less than itself, and the bytes
+ * still are right.  If their mean is below all sizes that were sampled, and with few samples, these
+ * are left as they are by the bytes. */
+static void test_unseen_sizes(void)
+{
+    const struct mixture sizes[2] = {{1024, 40, 10}, {8192, 20, 17}};
+    const double all = MIXTURE_ROUNDS * (1024 * 40 + 20 * 8192);
+    struct sample_totals totals = {.sampling = &sampling}, few = {.sampling = &sampling};
+    double objects[2], samples[2], beyond[2];
+    for (size_t k = 0; k < 2; k++) {
+        samples[k] = MIXTURE_ROUNDS * (double) sizes[k].samples;
+        beyond[k] = samples[k] * (sample_weight(sizes[k].size, sampling.interval_bytes) - 1);
+    }
+    CU_ASSERT_DOUBLE_EQUAL(fill_mixture(&totals, sizes, 60, objects), all, 1e-3);
+    CU_ASSERT_TRUE(objects[0] > samples[0] + 1.3 * beyond[0]);
+    CU_ASSERT_TRUE(objects[0] < MIXTURE_ROUNDS * 100);
+    CU_ASSERT_DOUBLE_EQUAL(objects[1], samples[1], 1e-6);
+    sample_totals_reset(&totals);
+
+    totals = (struct sample_totals){.sampling = &sampling};
+    CU_ASSERT_DOUBLE_EQUAL(fill_mixture(&totals, sizes, 100000, objects), all, 1e-3);
+    CU_ASSERT_DOUBLE_EQUAL((objects[0] - samples[0]) / beyond[0],
+                           (objects[1] - samples[1]) / beyond[1], 1e-9);
+    sample_totals_reset(&totals);
+
+    CU_ASSERT_TRUE(sample_totals_add_class(&few, name_of("[a"), 0, 1, 1000, 40000));
+    CU_ASSERT_TRUE(sample_totals_end(&few, SECOND, TOTALS_OF_CLASSES, 40000));
+    for (uint64_t i = 0; i < TOTALS_SAMPLES_LEAST - 1; i++)
+        CU_ASSERT_TRUE(sample_totals_add_sample(&few, name_of("[a"), 0, 1, i, i == 0 ? 24 : 4000,
+                                                sampling.interval_bytes));
+    sample_totals_settle(&few);
+    CU_ASSERT_DOUBLE_EQUAL(sample_totals_weight(&few, name_of("[a"), 1, 24, 2),
+                           sample_totals_weight(&few, name_of("[a"), 1, 4000, 2), 1e-12);
+    sample_totals_reset(&few);
 }
 
 void add_suite(void)
@@ -196,4 +339,6 @@ void add_suite(void)
     CU_add_test(suite, "samples in any order", test_any_order);
     CU_add_test(suite, "samples reported after a collection", test_reported_late);
     CU_add_test(suite, "only the bytes of all classes are known", test_program_alone);
+    CU_add_test(suite, "a class of two sizes", test_two_sizes);
+    CU_add_test(suite, "a class with sizes that were not sampled", test_unseen_sizes);
 }

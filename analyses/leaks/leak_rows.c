@@ -25,7 +25,7 @@ static void add_old(struct old_cell *cell, const struct live_object *object, uin
     }
     if (!sample_weights_now(&samples->weights, object->object, object->size, &weight))
         return;
-    sample_sums_weigh(&cell->samples, object->size, weight, samples->weights.sampling);
+    sample_weights_add(&samples->weights, &cell->samples, object->object, object->size, weight);
     cell->ages_us += weight * (double) age_us;
     cell->amount = heap_samples_amount(&cell->samples, cell->ages_us);
 }

@@ -149,8 +149,8 @@ static void leak_tracker_add_live(void *user, const struct live_object *object, 
 {
     struct live_sum *sum = user;
     if (object->class_id >= leak_tracker_first_cell(sum->tracker))
-        sample_sums_weigh(sum->samples, object->size, weight,
-                          sum->tracker->heap.samples.weights.sampling);
+        sample_weights_add(&sum->tracker->heap.samples.weights, sum->samples, object->object,
+                           object->size, weight);
 }
 
 static struct heap_amount live_samples(const struct leak_tracker *tracker,

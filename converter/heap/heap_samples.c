@@ -35,8 +35,8 @@ bool cell_samples_add(struct cell_samples *samples, uint32_t cell, const struct 
     if (!STEP_MAKE_ZEROED_ROOM(samples->items, samples->capacity, (size_t) cell + 1))
         return false;
     double weight = sample_weights_of(&samples->weights, event);
-    sample_sums_weigh(&samples->items[cell].allocated, event->size, weight,
-                      samples->weights.sampling);
+    sample_weights_add(&samples->weights, &samples->items[cell].allocated, event->object,
+                       event->size, weight);
     return !samples->weights.no_memory;
 }
 
@@ -108,9 +108,9 @@ static void count_live(void *user, const struct live_object *object, double weig
     struct live_count *count = user;
     const struct cell_samples *cells = count->cells;
     struct heap_samples *cell = &count->samples[object->class_id];
-    sample_sums_weigh(&cell->live, object->size, weight, cells->weights.sampling);
+    sample_weights_add(&cells->weights, &cell->live, object->object, object->size, weight);
     if (cells->has_previous && object->value <= cells->previous_ns)
-        sample_sums_weigh(&cell->kept, object->size, weight, cells->weights.sampling);
+        sample_weights_add(&cells->weights, &cell->kept, object->object, object->size, weight);
     uint64_t born_us = time_age(object->value, cells->unit);
     if (count->now_us > born_us)
         cell->live_ages_us += weight * (double) (count->now_us - born_us);

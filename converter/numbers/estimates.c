@@ -36,6 +36,10 @@ void sample_sums_merge(struct sample_sums *sums, const struct sample_sums *other
     sums->bytes += other->bytes;
     sums->seen_bytes += other->seen_bytes;
     sums->bytes_variance += other->bytes_variance;
+    sums->fewer += other->fewer;
+    sums->fewer_bytes += other->fewer_bytes;
+    sums->more += other->more;
+    sums->more_bytes += other->more_bytes;
     sums->intervals += other->intervals;
     sums->interval_squares += other->interval_squares;
     sums->is_one_size = sums->is_whole = false; /* they may be of another class */
@@ -103,6 +107,10 @@ struct sample_sums sample_sums_without(const struct sample_sums *all,
         .bytes = estimates_difference(all->bytes, part->bytes),
         .bytes_variance = estimates_difference(all->bytes_variance, part->bytes_variance),
         .seen_bytes = estimates_difference(all->seen_bytes, part->seen_bytes),
+        .fewer = estimates_difference(all->fewer, part->fewer),
+        .fewer_bytes = estimates_difference(all->fewer_bytes, part->fewer_bytes),
+        .more = estimates_difference(all->more, part->more),
+        .more_bytes = estimates_difference(all->more_bytes, part->more_bytes),
         .intervals = estimates_difference(all->intervals, part->intervals),
         .interval_squares = estimates_difference(all->interval_squares, part->interval_squares),
         .is_one_size = all->is_one_size,
@@ -151,12 +159,6 @@ static double moved_variance(double value, const struct sampling *sampling)
     return moved * moved * value * value;
 }
 
-/* Returns a variance of chance as the JVM's sampling has it. */
-static double sampled_variance(double variance, const struct sampling *sampling)
-{
-    return fmax(variance, 0) * (1 + sampling->excess);
-}
-
 /* Returns what repeated distances add to a variance of chance. */
 static double repeated_variance(double value, double variance, uint64_t samples,
                                 const struct sampling *sampling)
@@ -172,8 +174,7 @@ struct estimate estimate_of(double value, double variance, uint64_t samples, dou
 {
     if (samples == 0 || value <= 0)
         return (struct estimate){0, 0, INFINITY, 0};
-    variance = sampled_variance(variance, sampling) +
-               repeated_variance(value, variance, samples, sampling) +
+    variance = fmax(variance, 0) + repeated_variance(value, variance, samples, sampling) +
                moved_variance(value, sampling);
     double count = value * value / variance, low = value;
     if (!(count < SURE) && unseen <= 0)
@@ -208,8 +209,8 @@ static double share_variance(const struct sample_sums *part, const struct sample
     double beyond = all->bytes - all->seen_bytes, of_part = part->bytes - part->seen_bytes;
     double share = is_of_program ? part->bytes / all->bytes : beyond > 0 ? of_part / beyond : 0;
     share = fmin(fmax(share, 0), 1);
-    double own = sampled_variance(part->bytes_variance, part->sampling);
-    double of_all = sampled_variance(all->bytes_variance, part->sampling);
+    double own = fmax(part->bytes_variance, 0);
+    double of_all = fmax(all->bytes_variance, 0);
     double more =
         repeated_variance(part->bytes, part->bytes_variance, part->samples, part->sampling);
     if (is_of_program)
@@ -241,7 +242,7 @@ static struct estimate share_of_bytes(const struct sample_sums *sums,
     double part = sums->bytes, all = shared->bytes, share = fmin(part / all, 1);
     double variance = share_variance(sums, shared);
     bool is_all = share > 1 - WEIGHT_ROUNDING;
-    double count = is_all ? all * all / sampled_variance(shared->bytes_variance, sums->sampling)
+    double count = is_all ? all * all / fmax(shared->bytes_variance, 0)
                           : share * (1 - share) * all * all / variance;
     if (!(count < SURE))
         return estimate_exactly(part);
@@ -285,21 +286,52 @@ static struct estimate estimate_objects_by_chance(const struct sample_sums *sums
                        estimate_unseen(size, interval), sums->sampling);
 }
 
+/* Returns the range with room for a biased JVM's errors: at least what the samples are themselves.
+ */
+static struct estimate estimate_doubted(struct estimate estimate, double fewer, double more,
+                                        double seen)
+{
+    if (fewer > 0)
+        estimate.low = fmin(fmax(estimate.low - fewer, seen), estimate.low);
+    estimate.high += more;
+    return estimate;
+}
+
+/* The same of a part of what is known: if the others' samples stand for less, these stand for more,
+ * in proportion; and the others have at least what their samples are. */
+static struct estimate share_doubted(struct estimate estimate, const struct sample_sums *part,
+                                     const struct sample_sums *all)
+{
+    double others = estimates_difference(all->fewer_bytes, part->fewer_bytes);
+    double most = all->bytes - estimates_difference(all->seen_bytes, part->seen_bytes);
+    estimate = estimate_doubted(estimate, part->fewer_bytes, part->more_bytes, part->seen_bytes);
+    if (others > 0 || part->more_bytes > 0)
+        estimate.high =
+            fmax(fmin(others < all->bytes ? estimate.high * (all->bytes / (all->bytes - others))
+                                          : INFINITY,
+                      most),
+                 estimate.value);
+    return estimate;
+}
+
 /* Of samples that are a part of others. */
 static struct estimate part_of_bytes(const struct sample_sums *sums)
 {
     const struct sample_sums *shared = shared_by(sums);
-    return shared != NULL
-               ? share_of_bytes(sums, shared)
-               : estimate_of(sums->bytes, sums->bytes_variance, sums->samples, 0, sums->sampling);
+    if (shared != NULL)
+        return share_doubted(share_of_bytes(sums, shared), sums, shared);
+    return estimate_doubted(
+        estimate_of(sums->bytes, sums->bytes_variance, sums->samples, 0, sums->sampling),
+        sums->fewer_bytes, sums->more_bytes, sums->seen_bytes);
 }
 
 static struct estimate part_of_objects(const struct sample_sums *sums)
 {
     const struct sample_sums *shared = shared_by(sums);
     if (shared != NULL && sums->is_one_size)
-        return estimate_times(share_of_bytes(sums, shared), sums->objects / sums->bytes);
-    struct estimate objects = estimate_objects_by_chance(sums);
+        return estimate_times(part_of_bytes(sums), sums->objects / sums->bytes);
+    struct estimate objects = estimate_doubted(estimate_objects_by_chance(sums), sums->fewer,
+                                               sums->more, (double) sums->samples);
     if (is_share_of_class(sums) && objects.high > sums->known->objects)
         objects.high = fmax(sums->known->objects, objects.value);
     return objects;
@@ -415,6 +447,15 @@ void sample_sums_weigh(struct sample_sums *sums, uint64_t size_bytes, double wei
     double interval = sample_interval(size, weight, sampling);
     sums->intervals += interval;
     sums->interval_squares += interval * interval;
+}
+
+void sample_sums_doubt(struct sample_sums *sums, uint64_t size_bytes, double fewer, double more)
+{
+    double size = (double) size_bytes;
+    sums->fewer += fewer;
+    sums->fewer_bytes += fewer * size;
+    sums->more += more;
+    sums->more_bytes += more * size;
 }
 
 void sample_lives_weigh(struct sample_lives *lives, double weight, double life)

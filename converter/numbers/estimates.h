@@ -31,9 +31,6 @@ struct sampling {
     const struct sample_sums *shared;
     /* What all samples stand for was scaled by one more than this. */
     double scaled;
-    /* A biased JVM's errors of known totals have one more than this times the variance of chance.
-     */
-    double excess;
 };
 
 /* Returns the trace's interval; 0: `sampling` is NULL, as the trace has all objects. */
@@ -53,7 +50,9 @@ struct sample_sums {
     uint64_t samples;
     double objects, objects_variance;
     double bytes, bytes_variance;
-    double seen_bytes;                  /* of the samples themselves */
+    double seen_bytes; /* of the samples themselves */
+    /* A biased JVM's samples may stand for so many less, or more (sample_sums_doubt()). */
+    double fewer, fewer_bytes, more, more_bytes;
     double intervals, interval_squares; /* sums of the intervals that samples were drawn with */
     /* All objects that the sums may stand for are of one size, so that those which were not seen
      * are like those that were: set for a row of one class that class_has_one_size(). */
@@ -102,6 +101,8 @@ double sample_weight(uint64_t size_bytes, uint64_t interval_bytes);
  * up (sample_weights.h). */
 void sample_sums_weigh(struct sample_sums *sums, uint64_t size_bytes, double weight,
                        const struct sampling *sampling);
+/* Adds that a sample, which was added, may stand for so many objects less or more. */
+void sample_sums_doubt(struct sample_sums *sums, uint64_t size_bytes, double fewer, double more);
 void sample_lives_weigh(struct sample_lives *lives, double weight, double life);
 /* Returns the sums of the samples that are in `all` and not in `part`, a part of it. */
 struct sample_sums sample_sums_without(const struct sample_sums *all,

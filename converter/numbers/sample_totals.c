@@ -319,23 +319,33 @@ static double scale_of_program(const struct sample_totals *totals)
                : 1;
 }
 
-/* How far what samples stand for by chance is from what is known. */
-struct totals_misses {
-    double samples;
-    double squares; /* of the errors of classes by their variances, times their samples */
-};
+#define NORMAL_95 1.959963984540054
 
-/* Settles the cells of a class, and adds its error by its variance.  That has room for the chance
- * of one more sample: large objects that are surely sampled have none. */
-static void settle_class(struct sample_totals *totals, struct totals_class *class,
-                         struct totals_misses *misses)
+/* Returns how much of what doubtful samples stand for may be none: as much as all samples of the
+ * class may stand for too much by chance.  Their variance has room for one more sample: large
+ * objects that are surely sampled have none. */
+static double doubt_of(const struct totals_class *class, const struct sample_totals *totals)
+{
+    double interval = (double) sampling_interval(totals->sampling);
+    double above = 0, variance = interval * interval;
+    for (size_t i = 0; i < class->count; i++) {
+        const struct totals_cell *cell = &class->cells[i];
+        if (kind_of(totals, cell->interval) != TOTALS_OF_CLASSES)
+            continue;
+        above += cell->seen_bytes + cell->beyond_bytes - cell->bytes;
+        variance += cell->beyond_square_bytes + cell->square_bytes;
+    }
+    above += NORMAL_95 * sqrt(variance);
+    return above > 0 && class->doubted > 0 ? fmin(above / class->doubted, 1) : 0;
+}
+
+static void settle_class(struct sample_totals *totals, struct totals_class *class)
 {
     struct sample_known *known = &class->known;
-    double interval = (double) sampling_interval(totals->sampling), samples = 0;
-    double by_chance = 0, variance = interval * interval;
     order_cells(class);
     find_factors(class, totals);
     double tilt = tilt_of(class, totals);
+    class->doubt = doubt_of(class, totals);
     for (size_t i = 0; i < class->count; i++) {
         struct totals_cell *cell = &class->cells[i];
         if (kind_of(totals, cell->interval) != TOTALS_OF_CLASSES) {
@@ -345,13 +355,7 @@ static void settle_class(struct sample_totals *totals, struct totals_class *clas
         cell->tilt = tilt;
         known->bytes += cell->bytes;
         known->objects += cell->objects;
-        samples += (double) cell->samples;
-        by_chance += cell->seen_bytes + cell->beyond_bytes;
-        variance += cell->beyond_square_bytes + cell->square_bytes;
     }
-    double error = by_chance - known->bytes;
-    misses->samples += samples;
-    misses->squares += samples * error * error / variance;
 }
 
 static bool has_late_sample(const struct totals_class *class, const struct sample_totals *totals)
@@ -363,15 +367,12 @@ static bool has_late_sample(const struct totals_class *class, const struct sampl
 void sample_totals_settle(struct sample_totals *totals)
 {
     struct sample_known *all = &totals->all;
-    struct totals_misses misses = {0, 0};
     totals->scale = scale_of_program(totals);
     for (size_t i = 1; i <= totals->names.count && i < totals->class_room; i++) {
-        settle_class(totals, &totals->classes[i], &misses);
+        settle_class(totals, &totals->classes[i]);
         totals->lacks_one |= has_late_sample(&totals->classes[i], totals);
         all->objects += totals->classes[i].known.objects;
     }
-    if (totals->sampling->is_biased && misses.samples > 0)
-        totals->excess = fmax(misses.squares / misses.samples - 1, 0);
     all->bytes = totals->counted_bytes;
     all->room = totals->lacks_one ? INFINITY : totals->unknown_bytes;
     all->room_of_bytes = totals->lacks_one ? INFINITY : 0;
@@ -418,23 +419,51 @@ double sample_totals_weight(const struct sample_totals *totals, struct step_byte
     return totals->scale * (1 + (chance - 1) * cell->factor * tilted);
 }
 
-void sample_totals_count_sample(struct sample_totals *totals, struct step_bytes name,
+void sample_totals_doubt_sample(struct sample_totals *totals, struct step_bytes name,
                                 uint64_t time_ns, uint64_t size_bytes, uint64_t interval_bytes)
+{
+    uint32_t number = name_index_find(&totals->names, 0, name);
+    if (number == 0 || number >= totals->class_room ||
+        kind_of(totals, interval_of(totals, time_ns)) != TOTALS_OF_CLASSES)
+        return;
+    double beyond = sample_weight(size_bytes, interval_bytes) - 1;
+    totals->classes[number].doubted += beyond * (double) size_bytes;
+}
+
+struct sample_doubt sample_totals_doubt(const struct sample_totals *totals, struct step_bytes name,
+                                        double weight, double chance, bool is_doubtful)
+{
+    const struct totals_class *class = totals_class_find(totals, name);
+    if (class == NULL || !totals->sampling->is_biased || totals->scale != 1)
+        return (struct sample_doubt){0, 0};
+    double none = is_doubtful ? class->doubt * (weight - 1) : 0;
+    return (struct sample_doubt){fmax(fmax(weight - chance, none), 0), fmax(chance - weight, 0)};
+}
+
+void sample_totals_count_sample(struct sample_totals *totals, struct step_bytes name,
+                                uint64_t time_ns, uint64_t size_bytes, uint64_t interval_bytes,
+                                bool is_doubtful)
 {
     uint32_t number = name_index_find(&totals->names, 0, name);
     if (number == 0 || number >= totals->class_room)
         return;
     struct sample_known *known = &totals->classes[number].known, *all = &totals->all;
     enum totals_kind kind = kind_of(totals, interval_of(totals, time_ns));
-    double weight = sample_totals_weight(totals, name, time_ns, size_bytes,
-                                         sample_weight(size_bytes, interval_bytes));
-    struct sample_sums *unknown[] = {&known->rest, &known->rest_of_bytes, &all->rest,
-                                     kind == TOTALS_OF_NOTHING ? &all->rest_of_bytes
-                                                               : &totals->shared};
-    if (kind == TOTALS_OF_CLASSES)
-        sample_sums_weigh(&known->all, size_bytes, weight, totals->sampling);
-    for (size_t i = 0; kind != TOTALS_OF_CLASSES && i < sizeof unknown / sizeof unknown[0]; i++)
-        sample_sums_weigh(unknown[i], size_bytes, weight, totals->sampling);
+    double chance = sample_weight(size_bytes, interval_bytes);
+    double weight = sample_totals_weight(totals, name, time_ns, size_bytes, chance);
+    struct sample_doubt doubt = sample_totals_doubt(totals, name, weight, chance, is_doubtful);
+    struct sample_sums *sums[] = {&known->rest, &known->rest_of_bytes, &all->rest,
+                                  kind == TOTALS_OF_NOTHING ? &all->rest_of_bytes
+                                                            : &totals->shared};
+    size_t count = sizeof sums / sizeof sums[0];
+    if (kind == TOTALS_OF_CLASSES) {
+        sums[0] = &known->all;
+        count = 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        sample_sums_weigh(sums[i], size_bytes, weight, totals->sampling);
+        sample_sums_doubt(sums[i], size_bytes, doubt.fewer, doubt.more);
+    }
 }
 
 struct sample_sums sample_sums_of_class(struct sample_sums sums, struct step_bytes name)

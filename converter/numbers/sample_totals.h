@@ -7,8 +7,8 @@
  * is their number.  Where it does not, and with totals=threads, the trace says how many bytes all
  * classes have together, and what all samples stand for is scaled to these.
  *
- * Fill in the totals of all collections first, then all samples, then settle, then count all
- * samples with what they stand for.
+ * Fill in the totals of all collections first, then all samples, and the doubtful ones a second
+ * time as such, then settle, then count all samples with what they stand for.
  */
 #ifndef CONVERTER_NUMBERS_SAMPLE_TOTALS_H
 #define CONVERTER_NUMBERS_SAMPLE_TOTALS_H
@@ -55,6 +55,8 @@ struct totals_class {
     uint64_t loader;
     bool is_named; /* `loader` is set */
     bool is_one_size;
+    double doubted; /* bytes that doubtful samples stand for besides themselves by their chance */
+    double doubt;   /* so much of them may be none */
 };
 
 struct sample_totals {
@@ -69,7 +71,6 @@ struct sample_totals {
     double unknown_bytes;            /* and in those of which classes are not known, */
     double unknown_by_chance;        /* where samples stand for so many */
     double scale;                    /* of all samples */
-    double excess;                   /* (struct sampling) */
     bool lacks_one;                  /* an interval of which nothing is known */
     struct sample_known all;
     /* All samples, if the bytes of all classes together are known, and of no class: what any of
@@ -91,16 +92,27 @@ bool sample_totals_add_sample(struct sample_totals *totals, struct step_bytes na
                               uint64_t interval_bytes);
 /* Computes what corrects the samples, when all have been added. */
 void sample_totals_settle(struct sample_totals *totals);
-/* Counts a sample with what it stands for: each that was added, after that, with the scale and the
- * excess in the samples' `sampling`. */
-void sample_totals_count_sample(struct sample_totals *totals, struct step_bytes name,
+/* Says of a sample that was added that a biased JVM may have taken it without reason. */
+void sample_totals_doubt_sample(struct sample_totals *totals, struct step_bytes name,
                                 uint64_t time_ns, uint64_t size_bytes, uint64_t interval_bytes);
+/* Counts a sample with what it stands for: each that was added, after that, with the scale in the
+ * samples' `sampling`. */
+void sample_totals_count_sample(struct sample_totals *totals, struct step_bytes name,
+                                uint64_t time_ns, uint64_t size_bytes, uint64_t interval_bytes,
+                                bool is_doubtful);
 
 /* Returns the sums of all samples if any of them are a share of these; else NULL. */
 const struct sample_sums *sample_totals_shared(const struct sample_totals *totals);
 /* Returns what a sample stands for, of which there would be `chance` (1 / p) by its chance. */
 double sample_totals_weight(const struct sample_totals *totals, struct step_bytes name,
                             uint64_t time_ns, uint64_t size_bytes, double chance);
+/* A sample of a biased JVM may stand for so many objects less, or more. */
+struct sample_doubt {
+    double fewer, more;
+};
+/* Returns that of a sample, with what it stands for, and would by its chance. */
+struct sample_doubt sample_totals_doubt(const struct sample_totals *totals, struct step_bytes name,
+                                        double weight, double chance, bool is_doubtful);
 /* Returns the sums as those of a class, with what is known of it. */
 struct sample_sums sample_sums_of_class(struct sample_sums sums, struct step_bytes name);
 /* Returns what is known of a class; NULL: nothing. */

@@ -48,10 +48,10 @@ static void weigh_alloc(struct statistics *statistics, const struct trace_event 
                         struct class_totals *class, struct thread_totals *thread)
 {
     double weight = sample_weights_of(&statistics->weights, event);
-    sample_sums_weigh(&class->sampled.allocated, event->size, weight, statistics->weights.sampling);
-    sample_sums_weigh(&statistics->all.sampled.allocated, event->size, weight,
-                      statistics->weights.sampling);
-    sample_sums_weigh(&thread->sampled, event->size, weight, statistics->weights.sampling);
+    struct sample_sums *const sums[] = {&class->sampled.allocated,
+                                        &statistics->all.sampled.allocated, &thread->sampled};
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
+        sample_weights_add(&statistics->weights, sums[i], event->object, event->size, weight);
 }
 
 static void weigh_free(struct statistics *statistics, const struct trace_event *event,
@@ -60,7 +60,8 @@ static void weigh_free(struct statistics *statistics, const struct trace_event *
     double weight = sample_weights_of(&statistics->weights, event);
     struct sampled_totals *const totals[] = {&class->sampled, &statistics->all.sampled};
     for (size_t i = 0; i < sizeof totals / sizeof totals[0]; i++) {
-        sample_sums_weigh(&totals[i]->freed, event->size, weight, statistics->weights.sampling);
+        sample_weights_add(&statistics->weights, &totals[i]->freed, event->object, event->size,
+                           weight);
         if (has_life)
             sample_lives_weigh(&totals[i]->lives, weight, (double) life);
     }
@@ -386,9 +387,10 @@ static void stats_add_live(void *user, const struct live_object *object, double 
     struct statistics *statistics = user;
     struct class_totals *class = id_table_find(&statistics->classes, object->class_id);
     if (class != NULL)
-        sample_sums_weigh(&class->sampled.live, object->size, weight, statistics->weights.sampling);
-    sample_sums_weigh(&statistics->all.sampled.live, object->size, weight,
-                      statistics->weights.sampling);
+        sample_weights_add(&statistics->weights, &class->sampled.live, object->object, object->size,
+                           weight);
+    sample_weights_add(&statistics->weights, &statistics->all.sampled.live, object->object,
+                       object->size, weight);
 }
 
 static void finish_sampled(struct statistics *statistics)

@@ -30,7 +30,7 @@ void sample_weights_reset(struct sample_weights *weights)
         if (weights->sampling->totals == weights->totals) {
             weights->sampling->totals = NULL;
             weights->sampling->shared = NULL;
-            weights->sampling->scaled = weights->sampling->excess = 0;
+            weights->sampling->scaled = 0;
         }
         sample_totals_reset(weights->totals);
         free(weights->totals);
@@ -39,6 +39,8 @@ void sample_weights_reset(struct sample_weights *weights)
     free(weights->least);
     id_set_reset(&weights->given_up);
     object_table_reset(&weights->live);
+    object_table_reset(&weights->doubted);
+    sample_doubts_reset(&weights->doubts);
     *weights = (struct sample_weights){.interval_bytes = 0};
 }
 
@@ -120,11 +122,28 @@ static enum step_status put_sample(void *user, const struct trace_event *event)
 {
     struct sample_weights *weights = user;
     const struct trace_class *class = trace_class_of(weights->names, event->class_id);
-    return sample_totals_add_sample(weights->totals, class->name, class->loader, event->class_id,
-                                    event->time_ns, event->size,
-                                    sample_weights_interval(weights, event))
-               ? STEP_STATUS_OK
-               : STEP_STATUS_NO_MEMORY;
+    bool has_room = sample_totals_add_sample(weights->totals, class->name, class->loader,
+                                             event->class_id, event->time_ns, event->size,
+                                             sample_weights_interval(weights, event));
+    if (has_room && weights->sampling->is_biased)
+        has_room =
+            sample_doubts_add(&weights->doubts, event->thread_id, event->time_ns, event->size);
+    return has_room ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+}
+
+static bool is_doubtful(const struct sample_weights *weights, const struct trace_event *event)
+{
+    return sample_doubts_has(&weights->doubts, event->thread_id, event->time_ns);
+}
+
+static enum step_status doubt_sample(void *user, const struct trace_event *event)
+{
+    struct sample_weights *weights = user;
+    const struct trace_class *class = trace_class_of(weights->names, event->class_id);
+    if (is_doubtful(weights, event))
+        sample_totals_doubt_sample(weights->totals, class->name, event->time_ns, event->size,
+                                   sample_weights_interval(weights, event));
+    return STEP_STATUS_OK;
 }
 
 static enum step_status count_sample(void *user, const struct trace_event *event)
@@ -132,7 +151,8 @@ static enum step_status count_sample(void *user, const struct trace_event *event
     struct sample_weights *weights = user;
     const struct trace_class *class = trace_class_of(weights->names, event->class_id);
     sample_totals_count_sample(weights->totals, class->name, event->time_ns, event->size,
-                               sample_weights_interval(weights, event));
+                               sample_weights_interval(weights, event),
+                               is_doubtful(weights, event));
     return STEP_STATUS_OK;
 }
 
@@ -143,9 +163,11 @@ static enum step_status read_totals(struct sample_weights *weights, struct event
         return STEP_STATUS_OK;
     struct sampling *sampling = weights->sampling;
     enum step_status status = event_source_samples(source, put_sample, weights, error);
+    sample_doubts_sort(&weights->doubts);
+    if (status == STEP_STATUS_OK && sampling->is_biased)
+        status = event_source_samples(source, doubt_sample, weights, error);
     sample_totals_settle(weights->totals);
     sampling->scaled = weights->totals->scale - 1;
-    sampling->excess = weights->totals->excess;
     if (status == STEP_STATUS_OK)
         status = event_source_samples(source, count_sample, weights, error);
     sampling->totals = weights->totals;
@@ -246,17 +268,47 @@ static double weight_now(const struct sample_weights *weights, const struct live
     return (double) weight * (LOTS / least_since(weights, (size_t) (kept->value >> 32)));
 }
 
+/* Keeps what is in doubt of a weight, as shares of it. */
+static void keep_doubt(struct sample_weights *weights, const struct trace_event *event,
+                       double weight, double chance)
+{
+    const struct trace_class *class = trace_class_of(weights->names, event->class_id);
+    struct sample_doubt doubt = sample_totals_doubt(weights->totals, class->name, weight, chance,
+                                                    is_doubtful(weights, event));
+    float shares[2] = {(float) (doubt.fewer / weight), (float) (doubt.more / weight)};
+    struct live_object kept = {.object = event->object};
+    if (doubt.fewer <= 0 && doubt.more <= 0)
+        return;
+    memcpy(&kept.value, shares, sizeof kept.value);
+    if (!object_table_put(&weights->doubted, &kept))
+        weights->no_memory = true;
+}
+
+void sample_weights_add(const struct sample_weights *weights, struct sample_sums *sums,
+                        uint64_t object, uint64_t size_bytes, double weight)
+{
+    struct live_object kept;
+    float shares[2];
+    sample_sums_weigh(sums, size_bytes, weight, weights->sampling);
+    if (!object_table_find(&weights->doubted, object, &kept))
+        return;
+    memcpy(shares, &kept.value, sizeof shares);
+    sample_sums_doubt(sums, size_bytes, shares[0] * weight, shares[1] * weight);
+}
+
 double sample_weights_of(struct sample_weights *weights, const struct trace_event *event)
 {
     struct live_object kept;
     sample_weights_pass(weights, event->time_ns);
     if (event->kind == EVENT_OBJECT_ALLOC) {
         uint64_t interval = sample_weights_interval(weights, event);
-        double weight = sample_weight(event->size, interval);
-        if (weights->totals != NULL)
+        double chance = sample_weight(event->size, interval), weight = chance;
+        if (weights->totals != NULL) {
             weight = sample_totals_weight(weights->totals,
                                           trace_class_of(weights->names, event->class_id)->name,
-                                          event->time_ns, event->size, weight);
+                                          event->time_ns, event->size, chance);
+            keep_doubt(weights, event, weight, chance);
+        }
         if (weights->interval_bytes != 0)
             sampling_draw(weights->sampling, interval);
         sample_weights_keep(weights, event, weight);

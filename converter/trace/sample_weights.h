@@ -16,6 +16,7 @@
 
 #include "converter/containers/id_set.h"
 #include "converter/containers/object_table.h"
+#include "converter/numbers/sample_doubts.h"
 #include "converter/numbers/sample_totals.h"
 #include "converter/trace/event_source.h"
 
@@ -30,6 +31,8 @@ struct sample_weights {
     struct id_set given_up;   /* of those that were passed */
     struct object_table live; /* objects whose weights differ from those of the trace's interval */
     struct sample_totals *totals;    /* NULL: none */
+    struct sample_doubts doubts;     /* all samples of a biased JVM, with totals */
+    struct object_table doubted;     /* those that may stand for less or more, by how much of it */
     uint64_t class_bytes;            /* of classes since the last record of all */
     uint64_t records;                /* of all, those included that the trace has lost */
     const struct trace_names *names; /* of the classes; borrowed */
@@ -48,6 +51,10 @@ enum step_status sample_weights_read(struct sample_weights *weights, struct even
 enum step_status sample_weights_put_fact(void *user, const struct trace_fact *fact);
 /* Returns the weight of an allocation, or of a death.  Call once for each, in the order of time. */
 double sample_weights_of(struct sample_weights *weights, const struct trace_event *event);
+/* Adds an object with its weight, and what is in doubt of that: of an allocation that was weighed
+ * before. */
+void sample_weights_add(const struct sample_weights *weights, struct sample_sums *sums,
+                        uint64_t object, uint64_t size_bytes, double weight);
 /* Passes the changes before a time: an object that was given up is not known then any more. */
 void sample_weights_pass(struct sample_weights *weights, uint64_t time_ns);
 /* Returns the weight, as of now, of an object that lives: of the last event, or of the time that

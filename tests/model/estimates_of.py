@@ -44,18 +44,18 @@ def mean_drawn(objects, least):
     return max(sum(stands_for(o) ** 2 for o in objects) / total if total else 0, least)
 
 
-def of_objects(world, objects, everything, name=None, factor=1.0, excess=0.0):
+def of_objects(world, objects, everything, name=None, factor=1.0):
     """`name`: of the class that all are of."""
-    value, variance = sum(o.weight for o in objects), sum(o.weight * (o.weight - factor) for o in objects) * (1 + excess)
+    value, variance = sum(o.weight for o in objects), sum(o.weight * (o.weight - factor) for o in objects)
     one_size = bool(name) and not name.startswith("[") and name != "java/lang/Class"
     size = objects[0].size if one_size and objects else SMALLEST
     drawn = max(mean_drawn(objects, world.interval), mean_drawn(everything, world.interval))
     return interval(value, max(variance, 0) + ((1 - 1 / factor) * value) ** 2, unseen(size, drawn))
 
 
-def of_bytes(objects, factor=1.0, excess=0.0):
+def of_bytes(objects, factor=1.0):
     value = sum(o.size * o.weight for o in objects)
-    variance = max(sum(o.size ** 2 * o.weight * (o.weight - factor) for o in objects), 0) * (1 + excess)
+    variance = max(sum(o.size ** 2 * o.weight * (o.weight - factor) for o in objects), 0)
     return interval(value, variance + ((1 - 1 / factor) * value) ** 2)
 
 

@@ -9,6 +9,7 @@ import estimates_of
 
 LEAST = 8
 TILT_MOST = 4
+LARGE_LEAST = 1400
 SURE, MANY = 1e15, 1e6
 
 
@@ -41,21 +42,39 @@ class Totals:
                 cell[1] += size
         for o in self.corrected.objects:
             self.put(o, world.class_name(o.kind))
-        self.excess = 0 if world.is_valid() else self.excess_of_errors()
+        self.doubtful = set() if world.is_valid() else self.after_large()
+        doubt = {name: self.doubt(name) for name in self.of_name}  # the weights are those of chance yet
         for cells in self.of_name.values():
             self.correct([cells[i] for i in sorted(cells)])
         self.factor = self.scale()
+        for o, by_chance in zip(self.corrected.objects, world.objects):
+            none = doubt.get(world.class_name(o.kind), 0) * (o.weight - 1) if o.number in self.doubtful else 0
+            has_room = self.factor == 1 and not world.is_valid()
+            o.fewer = max(o.weight - by_chance.weight, none, 0) if has_room else 0
+            o.more = max(by_chance.weight - o.weight, 0) if has_room else 0
 
-    def excess_of_errors(self):
-        """The errors of the classes' bytes by their variances, less one; the weights are those of chance yet."""
-        squares = count = 0
-        for name in self.of_name:
-            samples = self.samples(name)
-            error = sum(o.size * o.weight for o in samples) - self.sums(name)[1]
-            variance = sum(o.size ** 2 * o.weight * (o.weight - 1) for o in samples) + self.world.interval ** 2
-            squares += len(samples) * error ** 2 / variance
-            count += len(samples)
-        return max(squares / count - 1, 0) if count else 0
+    def after_large(self):
+        """The samples whose thread has sampled a large object just before."""
+        found = set()
+        for o in self.world.objects:
+            earlier = [(other.born, other.size) for other in self.world.objects if other.thread == o.thread and other.born < o.born]
+            if earlier and max(earlier)[1] >= LARGE_LEAST:
+                found.add(o.number)
+        return found
+
+    def doubt(self, name):
+        """How much of what doubtful samples of a class stand for may be none."""
+        samples = self.samples(name)
+        variance = sum(o.size ** 2 * o.weight * (o.weight - 1) for o in samples) + self.world.interval ** 2
+        above = sum(o.size * o.weight for o in samples) - self.sums(name)[1] + estimates_of.Z * math.sqrt(variance)
+        doubted = sum(o.size * (o.weight - 1) for o in samples if o.number in self.doubtful)
+        return min(max(above / doubted, 0), 1) if doubted else 0
+
+    @staticmethod
+    def doubted(estimate, fewer, more, seen):
+        """With room for a biased JVM's errors."""
+        value, low, high = estimate
+        return value, min(max(low - fewer, seen), low) if fewer else low, high if high is None else high + more
 
     def put(self, o, name):
         i = next((i for i, end in enumerate(self.ends) if o.born <= end), len(self.ends))
@@ -80,13 +99,15 @@ class Totals:
         return counted / by_chance
 
     def variance(self, objects):
-        return max(sum(o.size ** 2 * o.weight * (o.weight - self.factor) for o in objects), 0) * (1 + self.excess)
+        return max(sum(o.size ** 2 * o.weight * (o.weight - self.factor) for o in objects), 0)
 
     def of_bytes(self, objects):
-        return estimates_of.of_bytes(objects, self.factor, self.excess)
+        fewer, more, seen = sum(o.size * o.fewer for o in objects), sum(o.size * o.more for o in objects), sum(o.size for o in objects)
+        return self.doubted(estimates_of.of_bytes(objects, self.factor), fewer, more, seen)
 
     def of_objects(self, objects, name=None):
-        return estimates_of.of_objects(self.corrected, objects, self.world.objects, name, self.factor, self.excess)
+        found = estimates_of.of_objects(self.corrected, objects, self.world.objects, name, self.factor)
+        return self.doubted(found, sum(o.fewer for o in objects), sum(o.more for o in objects), len(objects))
 
     @staticmethod
     def has_more(cells):
@@ -189,6 +210,16 @@ class Totals:
         everything = self.samples(name) if name and self.is_share(name) else self.shared()
         if not objects or not everything:
             return self.of_bytes(objects)
+        seen, more = sum(o.size for o in objects), sum(o.size * o.more for o in objects)
+        fewer, of_all = (sum(o.size * o.fewer for o in found) for found in (objects, everything))
+        value, low, high = self.doubted(self.share_of_bytes(name, objects, everything), fewer, more, seen)
+        total, most = sum(o.size * o.weight for o in everything), seen + sum(o.size * (o.weight - 1) for o in everything)
+        if len(objects) < len(everything) and of_all > fewer or more:
+            others = of_all - fewer if len(objects) < len(everything) else 0
+            high = max(min(high * total / (total - others) if others < total else math.inf, most), value)
+        return value, low, high
+
+    def share_of_bytes(self, name, objects, everything):
         part, total = (sum(o.size * o.weight for o in found) for found in (objects, everything))
         of_part, of_all = map(self.variance, (objects, everything))
         beyond, own = (sum(o.size * (o.weight - 1) for o in found) for found in (everything, objects))

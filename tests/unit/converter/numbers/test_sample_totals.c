@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/numbers/sample_doubts.h"
 #include "converter/numbers/sample_totals.h"
 #include "tests/unit/run_suite.h"
 
@@ -45,7 +46,7 @@ static void fill(struct sample_totals *totals, const uint32_t *order)
                                                     sampling.interval_bytes));
         } else
             sample_totals_count_sample(totals, name_of(is_a ? "a" : "b"), time, size,
-                                       sampling.interval_bytes);
+                                       sampling.interval_bytes, false);
     }
 }
 
@@ -121,7 +122,8 @@ static void test_reported_late(void)
                 continue;
             }
             sum += sample_totals_weight(&totals, name_of("[a"), time, size, chance);
-            sample_totals_count_sample(&totals, name_of("[a"), time, size, sampling.interval_bytes);
+            sample_totals_count_sample(&totals, name_of("[a"), time, size, sampling.interval_bytes,
+                                       false);
         }
         if (pass == 0)
             sample_totals_settle(&totals);
@@ -159,7 +161,7 @@ static void test_program_alone(void)
             sum += (double) size * sample_totals_weight(&totals, name_of(is_a ? "a" : "[b"),
                                                         round * SECOND + 1 + k, size, chance);
             sample_totals_count_sample(&totals, name_of(is_a ? "a" : "[b"), round * SECOND + 1 + k,
-                                       size, sampling.interval_bytes);
+                                       size, sampling.interval_bytes, false);
         }
         if (pass == 0)
             sample_totals_settle(&totals);
@@ -191,7 +193,7 @@ static void test_program_alone(void)
     sample_totals_settle(&totals);
     for (uint64_t k = 0; k < ROUNDS * EACH; k++)
         sample_totals_count_sample(&totals, name_of("a"), k / EACH * SECOND + 1 + k, 100,
-                                   sampling.interval_bytes);
+                                   sampling.interval_bytes, false);
     CU_ASSERT_PTR_NULL(sample_totals_shared(&totals));
     double scale = (ROUNDS - 1) * (double) counted /
                    ((ROUNDS - 1) * EACH * 100 * sample_weight(100, sampling.interval_bytes));
@@ -244,7 +246,7 @@ static double fill_mixture(struct sample_totals *totals, const struct mixture si
                 objects[i % 2] += weight;
                 bytes += weight * (double) of->size;
                 sample_totals_count_sample(totals, name_of("[a"), time, of->size,
-                                           sampling.interval_bytes);
+                                           sampling.interval_bytes, false);
             }
         }
         if (pass == 0)
@@ -259,8 +261,7 @@ static void test_two_sizes(void)
 {
     const struct mixture sizes[2] = {{24, 1024, 12}, {8192, 20, 17}};
     const double all = MIXTURE_ROUNDS * (1024 * 24 + 20 * 8192);
-    struct sampling biased = {.interval_bytes = sampling.interval_bytes, .is_biased = true};
-    struct sample_totals totals = {.sampling = &biased};
+    struct sample_totals totals = {.sampling = &sampling};
     double objects[2];
     CU_ASSERT_DOUBLE_EQUAL(fill_mixture(&totals, sizes, 0, objects), all, 1e-3);
     CU_ASSERT_DOUBLE_EQUAL(objects[0], MIXTURE_ROUNDS * 1024, 1e-3);
@@ -269,31 +270,6 @@ static void test_two_sizes(void)
     CU_ASSERT_DOUBLE_EQUAL(known->all.bytes, all, 1e-3);
     CU_ASSERT_DOUBLE_EQUAL(known->all.objects, known->objects, 1e-3);
 
-    /* The error of the bytes is more than by chance, and ranges are wider. */
-    double by_chance = 0, variance = (double) (sampling.interval_bytes * sampling.interval_bytes);
-    for (size_t k = 0; k < 2; k++) {
-        double size = (double) sizes[k].size,
-               samples = (double) (MIXTURE_ROUNDS * sizes[k].samples);
-        double weight = sample_weight(sizes[k].size, sampling.interval_bytes);
-        by_chance += samples * weight * size;
-        variance += samples * weight * (weight - 1) * size * size;
-    }
-    CU_ASSERT_DOUBLE_EQUAL(totals.excess, (by_chance - all) * (by_chance - all) / variance - 1,
-                           1e-9);
-    CU_ASSERT_TRUE(totals.excess > 1);
-    struct sample_sums part = {.sampling = NULL};
-    for (unsigned i = 0; i < 60; i++)
-        sample_sums_weigh(&part, 24, 80, &biased);
-    struct estimate before = estimate_bytes(&part);
-    biased.excess = totals.excess;
-    struct estimate after = estimate_bytes(&part);
-    CU_ASSERT_TRUE(after.high - after.low > 1.3 * (before.high - before.low));
-    sample_totals_reset(&totals);
-
-    /* Of a JVM without bias they are not. */
-    totals = (struct sample_totals){.sampling = &sampling};
-    fill_mixture(&totals, sizes, 0, objects);
-    CU_ASSERT_EQUAL(totals.excess, 0);
     sample_totals_reset(&totals);
 }
 
@@ -333,6 +309,78 @@ static void test_unseen_sizes(void)
     sample_totals_reset(&few);
 }
 
+static void test_after_large(void)
+{
+    struct sample_doubts doubts = {.samples = NULL};
+    static const struct doubt_sample samples[] = {{50, 24, 1},   {10, 24, 1},   {20, 1400, 1},
+                                                  {30, 1399, 1}, {40, 5000, 2}, {20, 24, 1},
+                                                  {30, 24, 1},   {40, 24, 1}};
+    CU_ASSERT_FALSE(sample_doubts_has(&doubts, 1, 50));
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
+        CU_ASSERT_TRUE(sample_doubts_add(&doubts, samples[i].thread, samples[i].time_ns,
+                                         samples[i].size_bytes));
+    sample_doubts_sort(&doubts);
+    CU_ASSERT_FALSE(sample_doubts_has(&doubts, 1, 10)); /* the first one */
+    CU_ASSERT_FALSE(sample_doubts_has(&doubts, 1, 20));
+    CU_ASSERT_TRUE(sample_doubts_has(&doubts, 1, 30));
+    CU_ASSERT_FALSE(sample_doubts_has(&doubts, 1, 40));
+    CU_ASSERT_FALSE(sample_doubts_has(&doubts, 1, 50)); /* the large one is another thread's */
+    CU_ASSERT_FALSE(sample_doubts_has(&doubts, 2, 40));
+    CU_ASSERT_TRUE(sample_doubts_has(&doubts, 2, 41));
+    CU_ASSERT_FALSE(sample_doubts_has(&doubts, 3, 41));
+    sample_doubts_reset(&doubts);
+}
+
+/* A class at two sites: one has 8 samples too many, all doubtful; its range goes down by these, and
+ * that of the other up. */
+static void test_needless_samples(void)
+{
+    enum { AT_ONE = 16, AT_OTHER = 32, NEEDLESS = 8 };
+    struct sampling biased = {.interval_bytes = sampling.interval_bytes, .is_biased = true};
+    for (unsigned pass = 0; pass < 2; pass++) {
+        struct sample_totals totals = {.sampling = &biased};
+        double chance = sample_weight(16, sampling.interval_bytes);
+        double objects = (AT_ONE + AT_OTHER - NEEDLESS) * chance;
+        biased.is_biased = pass == 1;
+        CU_ASSERT_TRUE(sample_totals_add_class(&totals, name_of("a"), 0, 1, (uint64_t) objects,
+                                               (uint64_t) objects * 16));
+        CU_ASSERT_TRUE(
+            sample_totals_end(&totals, SECOND, TOTALS_OF_CLASSES, (uint64_t) objects * 16));
+        for (uint64_t i = 0; i < AT_ONE + AT_OTHER; i++)
+            CU_ASSERT_TRUE(sample_totals_add_sample(&totals, name_of("a"), 0, 1, i, 16,
+                                                    sampling.interval_bytes));
+        for (uint64_t i = 0; i < NEEDLESS; i++)
+            sample_totals_doubt_sample(&totals, name_of("a"), i, 16, sampling.interval_bytes);
+        sample_totals_settle(&totals);
+        biased.totals = &totals;
+        struct sample_sums one = {.samples = 0}, other = {.samples = 0};
+        for (uint64_t i = 0; i < AT_ONE + AT_OTHER; i++) {
+            struct sample_sums *sums = i < AT_ONE ? &one : &other;
+            double weight = sample_totals_weight(&totals, name_of("a"), i, 16, chance);
+            struct sample_doubt doubt =
+                sample_totals_doubt(&totals, name_of("a"), weight, chance, i < NEEDLESS);
+            sample_totals_count_sample(&totals, name_of("a"), i, 16, sampling.interval_bytes,
+                                       i < NEEDLESS);
+            sample_sums_weigh(sums, 16, weight, &biased);
+            sample_sums_doubt(sums, 16, doubt.fewer, doubt.more);
+            CU_ASSERT_EQUAL(doubt.fewer > 0, pass == 1 && i < NEEDLESS);
+            CU_ASSERT_EQUAL(doubt.more > 0, pass == 1);
+        }
+        struct estimate by_chance = estimate_bytes(&one), others = estimate_bytes(&other);
+        one = sample_sums_of_class(one, name_of("a"));
+        other = sample_sums_of_class(other, name_of("a"));
+        struct estimate share = estimate_bytes(&one), rest = estimate_bytes(&other);
+        double truth = NEEDLESS * chance * 16, fewer = pass * NEEDLESS * (chance - 1) * 16;
+        CU_ASSERT_EQUAL(share.low < truth - fewer / 3, pass == 1);
+        CU_ASSERT_EQUAL(by_chance.low < truth / 2, pass == 1);
+        CU_ASSERT_TRUE(share.low >= AT_ONE * 16 && by_chance.low >= AT_ONE * 16);
+        CU_ASSERT_TRUE(rest.high > AT_OTHER * chance * 16 * (pass == 1 ? 1.2 : 0));
+        CU_ASSERT_TRUE(rest.high <= (objects - AT_ONE) * 16);
+        CU_ASSERT_TRUE(others.high > AT_OTHER * chance * 16);
+        sample_totals_reset(&totals);
+    }
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("sample totals", NULL, NULL);
@@ -340,5 +388,7 @@ void add_suite(void)
     CU_add_test(suite, "samples reported after a collection", test_reported_late);
     CU_add_test(suite, "only the bytes of all classes are known", test_program_alone);
     CU_add_test(suite, "a class of two sizes", test_two_sizes);
+    CU_add_test(suite, "samples after large ones", test_after_large);
+    CU_add_test(suite, "needless samples", test_needless_samples);
     CU_add_test(suite, "a class with sizes that were not sampled", test_unseen_sizes);
 }

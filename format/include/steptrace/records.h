@@ -81,6 +81,26 @@ enum step_status step_records_next(struct step_records *records, struct step_rec
 enum step_status step_records_next_front(struct step_records *records,
                                          const struct step_records_front **front,
                                          struct step_error *error);
+
+/* Records of one type that follow each other in a stream, as columns: slot `k` of record `i` is
+ * slots[k].values[i * slots[k].step]. */
+#define STEP_RUN_SLOTS 8
+struct step_records_run {
+    uint32_t record;
+    size_t count;
+    struct {
+        const uint64_t *values;
+        size_t step; /* 0: all records have the same value */
+    } slots[STEP_RUN_SLOTS];
+};
+/* Takes the records after the one that step_records_next_front() returned last, as long as they
+ * are of its type and come next: at most `most`, and none whose stream may have to stand back.
+ * Returns how many there are; the next call of step_records_next_front() returns the one after
+ * them.  Without a run (0) the record itself comes next.  The callback `front` is not called for
+ * them: their time is that of the property "time".  `waits`: a record of that type may have to wait
+ * for others.  The values live until the next call. */
+size_t step_records_next_run(struct step_records *records, bool waits, size_t most,
+                             struct step_records_run *run);
 /* Returns the next record like step_records_next(), but reports damage as an error, after which the
  * caller may continue.  Each damaged place gives CORRUPT once, with file, offset and reason, when
  * it is reached (those found by opening: first).  A trace that its writer did not close gives CUT

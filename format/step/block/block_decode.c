@@ -19,6 +19,7 @@
 
 #include "format/step/block/block_read.h"
 #include "format/step/rows/row_read.h"
+#include "steptrace/records.h"
 
 enum step_status step_block_reader_init(struct step_block_reader *reader,
                                         const struct step_plan *plan)
@@ -278,6 +279,46 @@ enum step_status step_block_next(struct step_block *block, struct step_record_vi
         return STEP_STATUS_OK;
     }
     return STEP_STATUS_END;
+}
+
+/* Counts the records of the run: those of the local type that come next, while their times are
+ * below `before`. */
+static size_t run_length(const struct step_block *block, size_t local,
+                         const struct step_slot_cursor *time, uint64_t before, size_t most)
+{
+    const uint16_t *types = block->types != NULL ? block->types + block->at : NULL;
+    const uint64_t *times = time->next;
+    size_t count = 0;
+    while (count < most && (types == NULL || types[count] == local) && *times < before) {
+        times += time->step;
+        count++;
+    }
+    return count;
+}
+
+/* The cursors are passed over at once; what they passed stays where it is. */
+size_t step_block_run(struct step_block *block, uint32_t record, size_t time_slot, uint64_t before,
+                      size_t most, struct step_records_run *run)
+{
+    if (block->at == block->record_count)
+        return 0;
+    size_t local = block->types != NULL ? block->types[block->at] : 0;
+    const struct step_block_type *type = &block->block_types[local];
+    if (type->record != record || !type->wanted || time_slot >= type->slot_count ||
+        type->slot_count > STEP_RUN_SLOTS)
+        return 0;
+    uint64_t left = block->record_count - block->at;
+    run->record = record;
+    run->count = run_length(block, local, type->slots[time_slot], before,
+                            left < most ? (size_t) left : most);
+    for (size_t i = 0; i < type->slot_count && run->count > 0; i++) {
+        struct step_slot_cursor *cursor = type->slots[i];
+        run->slots[i].values = cursor->next;
+        run->slots[i].step = cursor->step;
+        cursor->next += cursor->step * run->count;
+    }
+    block->at += run->count;
+    return run->count;
 }
 
 size_t step_block_memory(const struct step_block *block)

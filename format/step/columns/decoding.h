@@ -58,6 +58,12 @@ struct step_block {
     uint64_t *slots; /* of the last record returned */
 };
 
+/* Takes the next records of the block as a run: at most `most` (not 0) of the type `record`, all
+ * with a value below `before` in the slot `time_slot`.  Returns their number. */
+struct step_records_run;
+size_t step_block_run(struct step_block *block, uint32_t record, size_t time_slot, uint64_t before,
+                      size_t most, struct step_records_run *run);
+
 /* A payload in memory with a valid checksum, and its position in the file. */
 struct step_payload {
     const struct step_block_header *header;

@@ -58,6 +58,8 @@ struct step_records {
     uint64_t bytes_done, bytes_all;
     struct queue *given; /* its front was returned last; it must be advanced */
     bool given_is_tied;
+    bool given_is_first; /* of these: of the lowest rank it is the first, and none before it waited
+                          */
     uint64_t last_stream;
     /* used by step_records_next_checked(): */
     size_t damage_reported;
@@ -393,7 +395,7 @@ static enum step_status collect_ties(struct step_records *records, struct step_e
 /* Returns the tied queue that proceeds: the first of the lowest rank that need not wait.  If all
  * wait, the first proceeds nevertheless: what they wait for is not in the trace, or two wait for
  * each other, and a merge must end. */
-static struct queue *choose_tied(const struct step_records *records)
+static struct queue *choose_tied(struct step_records *records)
 {
     size_t first = 0;
     for (size_t i = 1; i < records->tied_count; i++)
@@ -405,10 +407,12 @@ static struct queue *choose_tied(const struct step_records *records)
         struct queue *queue = records->tied[i];
         if (queue->front.rank != rank)
             continue;
+        records->given_is_first = i == first;
         if (!records->rules.waits(records->rules.user, &queue->front))
             return queue;
         seen++;
     }
+    records->given_is_first = false;
     return records->tied[first];
 }
 
@@ -481,6 +485,27 @@ enum step_status step_records_next_front(struct step_records *records,
                                          struct step_error *error)
 {
     return give_next(records, front, error);
+}
+
+/* Alone in its tick, a queue proceeds as long as its records are earlier than those of all others,
+ * as first_is_alone() would find for each of them.  Among queues at one tick it proceeds as long as
+ * it is at that tick and choose_tied() would choose it again: no queue before it can, if none had
+ * to wait, and it need not wait itself. */
+size_t step_records_next_run(struct step_records *records, bool waits, size_t most,
+                             struct step_records_run *run)
+{
+    const struct queue *queue = records->given;
+    uint64_t before = UINT64_MAX;
+    if (queue == NULL || most == 0 ||
+        (records->given_is_tied && records->tied_count > 1 && (waits || !records->given_is_first)))
+        return 0;
+    if (records->given_is_tied)
+        before = records->tie_time + (records->tie_time < UINT64_MAX);
+    for (size_t i = 1; i < 3 && i < records->order_count && !records->given_is_tied; i++)
+        if (records->order[i]->front.time < before)
+            before = records->order[i]->front.time;
+    return step_block_run(queue->block, queue->front.view.record,
+                          records->time_slots[queue->front.view.record], before, most, run);
 }
 
 enum step_status step_records_next(struct step_records *records, struct step_record_view *view,

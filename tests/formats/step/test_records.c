@@ -171,6 +171,118 @@ static void test_order(void)
     step_definition_destroy(definition);
 }
 
+/* ---- runs ---- */
+
+struct place {
+    uint64_t stream, time, number;
+    uint32_t record;
+};
+
+/* The records in their order, and those that decide who waits. */
+struct reading {
+    const struct step_definition *definition;
+    struct place places[RECORDS];
+    size_t count, in_runs;
+    uint64_t rights; /* how many records of a.Right came */
+};
+
+static void note_place(struct reading *reading, uint64_t stream, uint32_t record, uint64_t time,
+                       uint64_t number)
+{
+    CU_ASSERT_FATAL(reading->count < RECORDS);
+    reading->places[reading->count++] = (struct place){stream, time, number, record};
+    reading->rights += record == step_definition_find(reading->definition, "a.Right");
+}
+
+static bool may_wait(const struct reading *reading, uint32_t record)
+{
+    return record == step_definition_find(reading->definition, "a.Left");
+}
+
+static bool must_wait(void *user, const struct step_records_front *front)
+{
+    const struct reading *reading = user;
+    return may_wait(reading, front->view.record) && reading->rights % 3 != 0;
+}
+
+/* Streams of runs: ten records in one, then some in another, often several at one time. */
+static void put_streams(struct step_writer *writer, const struct step_definition *definition)
+{
+    uint32_t left = step_definition_find(definition, "a.Left");
+    uint32_t right = step_definition_find(definition, "a.Right");
+    uint64_t back = 0;
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        back = i % 97 == 96 ? 3 : 0; /* no stream need be sorted */
+        const uint64_t slots[] = {i / 20 + 5 - back, i};
+        CU_ASSERT_EQUAL(step_writer_put(writer, (i / 10 * i / 500) % STREAMS,
+                                        i % 50 < 35 ? left : right, slots),
+                        STEP_STATUS_OK);
+    }
+}
+
+/* `most` 0: one by one. */
+static void read_runs(const struct step_buffer *memory, bool waits, size_t most,
+                      struct reading *reading)
+{
+    struct step_reader *reader;
+    struct step_records *records;
+    const struct step_records_front *front;
+    struct step_records_run run;
+    CU_ASSERT_EQUAL_FATAL(
+        step_reader_open_memory(memory->data, memory->length, "memory", &reader, NULL),
+        STEP_STATUS_OK);
+    *reading = (struct reading){.definition = step_reader_borrow_definition(reader)};
+    const struct step_records_rules rules = {.user = reading, .waits = waits ? must_wait : NULL};
+    CU_ASSERT_EQUAL_FATAL(step_records_create_ordered(reader, &rules, &records, NULL),
+                          STEP_STATUS_OK);
+    while (step_records_next_front(records, &front, NULL) == STEP_STATUS_OK) {
+        uint32_t record = front->view.record;
+        note_place(reading, front->stream, record, front->view.slots[0], front->view.slots[1]);
+        if (step_records_next_run(records, may_wait(reading, record), most, &run) == 0)
+            continue;
+        CU_ASSERT_TRUE(run.record == record && run.count <= most);
+        for (size_t i = 0; i < run.count; i++)
+            note_place(reading, front->stream, record, run.slots[0].values[i * run.slots[0].step],
+                       run.slots[1].values[i * run.slots[1].step]);
+        reading->in_runs += run.count;
+    }
+    CU_ASSERT_EQUAL(step_records_next_run(records, false, 10, &run), 0);
+    step_records_destroy(records);
+    step_reader_destroy(reader);
+    reading->definition = NULL;
+}
+
+/* By runs the records come in the same order as one by one, also where some wait for others. */
+static void test_runs(void)
+{
+    static struct reading singly, by_runs;
+    struct step_definition *definition = parse(text);
+    struct step_buffer memory = {.data = NULL};
+    struct step_writer_options options;
+    struct step_writer *writer = NULL;
+    step_writer_options_init(&options);
+    options.definition = definition;
+    options.output = step_memory_output(&memory);
+    options.block_records = BLOCK;
+    CU_ASSERT_EQUAL_FATAL(step_writer_create(&options, &writer, NULL), STEP_STATUS_OK);
+    put_streams(writer, definition);
+    CU_ASSERT_EQUAL_FATAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
+    step_writer_destroy(writer);
+    for (int waits = 0; waits < 2; waits++) {
+        read_runs(&memory, waits != 0, 0, &singly);
+        CU_ASSERT_EQUAL(singly.count, RECORDS);
+        CU_ASSERT_EQUAL(singly.in_runs, 0);
+        for (size_t most = 1; most < 100; most *= 3) {
+            read_runs(&memory, waits != 0, most, &by_runs);
+            CU_ASSERT_TRUE(by_runs.in_runs > RECORDS / 20);
+            CU_ASSERT_EQUAL(by_runs.count, RECORDS);
+            CU_ASSERT_EQUAL(memcmp(by_runs.places, singly.places, sizeof singly.places), 0);
+        }
+    }
+    step_buffer_reset(&memory);
+    step_definition_destroy(definition);
+}
+
 /* How many records a selection of these names gives, and whether they are what was asked for. */
 static uint64_t count_selected(struct step_reader *reader, const char *const *names, size_t count,
                                bool maps, const char *asked)
@@ -278,6 +390,7 @@ void add_suite(void)
     records_add_maps_suite();
     CU_pSuite suite = CU_add_suite("records", NULL, NULL);
     CU_ADD_TEST(suite, test_order);
+    CU_ADD_TEST(suite, test_runs);
     CU_ADD_TEST(suite, test_checked);
     CU_ADD_TEST(suite, test_no_plain_file);
     CU_ADD_TEST(suite, test_selection);

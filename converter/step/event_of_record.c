@@ -198,6 +198,90 @@ bool stepfile_decoder_event(struct stepfile_decoder *decoder, const struct step_
     }
 }
 
+/* ---- runs ---- */
+
+/* The slots of the records that are taken by runs, in the order of format/definitions/java.step. */
+enum {
+    RUN_TIME,
+    RUN_THREAD,
+    RUN_FREED_OBJECT,
+    RUN_CLASS = RUN_FREED_OBJECT,
+    RUN_SIZE,
+    RUN_OBJECT,
+    RUN_PADDING,
+    RUN_ALLOC_SLOTS,
+    RUN_STACK = RUN_ALLOC_SLOTS,
+    RUN_ALLOC_AT_SLOTS
+};
+_Static_assert((int) STEP_JAVA_OBJECT_ALLOC_SLOT_COUNT == RUN_ALLOC_SLOTS &&
+                   (int) STEP_JAVA_OBJECT_ALLOC_AT_SLOT_COUNT == RUN_ALLOC_AT_SLOTS &&
+                   (int) STEP_JAVA_OBJECT_FREE_SLOT_COUNT == RUN_FREED_OBJECT + 1,
+               "runs have the slots of these records");
+
+bool stepfile_decoder_takes_runs(const struct stepfile_decoder *decoder, uint32_t record)
+{
+    int known = java_kind_of(&decoder->java, record)->record;
+    const struct step_bound_record *bound = &decoder->java.binding.inner->records[record];
+    return bound->same && bound->record == (uint32_t) known &&
+           (known == STEP_JAVA_OBJECT_ALLOC || known == STEP_JAVA_OBJECT_ALLOC_AT ||
+            known == STEP_JAVA_OBJECT_FREE);
+}
+
+static inline uint64_t run_value(const struct step_records_run *run, unsigned slot, size_t i)
+{
+    return run->slots[slot].values[i * run->slots[slot].step];
+}
+
+/* Mostly the id was looked up before, and needs no look at the names. */
+static inline uint32_t run_id(struct stepfile_decoder *decoder, uint32_t *last, uint64_t id,
+                              uint32_t (*resolve)(struct stepfile_decoder *, uint64_t))
+{
+    uint32_t *known = &last[id % STEPFILE_LAST_IDS];
+    if (id != *known) {
+        uint32_t resolved = resolve(decoder, id);
+        if (resolved != id)
+            return resolved;
+        *known = resolved;
+    }
+    return *known;
+}
+
+static void run_put_thread(struct stepfile_decoder *decoder, const struct step_records_run *run,
+                           size_t i, struct trace_event *event)
+{
+    uint64_t id = run_value(run, RUN_THREAD, i);
+    if (id != decoder->thread)
+        decoder->thread = resolve_thread(decoder, id);
+    event->thread_id = (uint32_t) decoder->thread;
+}
+
+void stepfile_decoder_run(struct stepfile_decoder *decoder, const struct step_records_run *run,
+                          struct trace_event *events)
+{
+    const struct java_kind *kind = java_kind_of(&decoder->java, run->record);
+    const uint64_t resolution_ns = decoder->java.resolution_ns;
+    const bool has_stack = kind->record == STEP_JAVA_OBJECT_ALLOC_AT;
+    const bool is_free = kind->record == STEP_JAVA_OBJECT_FREE;
+    for (size_t i = 0; i < run->count; i++) {
+        struct trace_event *event = &events[i];
+        *event = (struct trace_event){
+            .time_ns = trace_ticks_ns(run_value(run, RUN_TIME, i), resolution_ns),
+            .object = run_value(run, is_free ? RUN_FREED_OBJECT : RUN_OBJECT, i),
+            .kind = kind->event,
+            .flags = kind->flags};
+        run_put_thread(decoder, run, i, event);
+        if (is_free)
+            continue;
+        event->size = run_value(run, RUN_SIZE, i);
+        event->padding = java_padding(run_value(run, RUN_PADDING, i));
+        event->class_id =
+            run_id(decoder, decoder->classes, run_value(run, RUN_CLASS, i), resolve_class);
+        if (has_stack)
+            event->stack_id =
+                run_id(decoder, decoder->frames, run_value(run, RUN_STACK, i), resolve_frame);
+    }
+}
+
 bool stepfile_decoder_fact(struct stepfile_decoder *decoder, const struct step_record_view *view,
                            struct trace_fact *fact)
 {

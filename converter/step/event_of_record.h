@@ -5,10 +5,16 @@
 
 #include "converter/step/java_records.h"
 #include "converter/trace/event_source.h"
+#include "steptrace/records.h"
+
+/* Ids that were looked up last, by their low bits: 0 where there is none. */
+#define STEPFILE_LAST_IDS 1024u
 
 struct stepfile_decoder {
     struct java_records java;
     struct trace_names *names; /* borrowed */
+    uint32_t classes[STEPFILE_LAST_IDS], frames[STEPFILE_LAST_IDS];
+    uint64_t thread; /* of the last run */
 };
 
 /* Sets all members of the event except its time, which `*ticks` returns in the trace's ticks.
@@ -16,6 +22,14 @@ struct stepfile_decoder {
  * unknown and `names->no_memory` is set. */
 bool stepfile_decoder_event(struct stepfile_decoder *decoder, const struct step_record_view *view,
                             struct trace_event *event, uint64_t *ticks);
+
+/* Returns whether stepfile_decoder_run() takes records of a type of the file: those of most events,
+ * unless the file's definition has other fields. */
+bool stepfile_decoder_takes_runs(const struct stepfile_decoder *decoder, uint32_t record);
+/* The same as stepfile_decoder_event() for a run of such records: `events` has room for all.  Sets
+ * the time, too. */
+void stepfile_decoder_run(struct stepfile_decoder *decoder, const struct step_records_run *run,
+                          struct trace_event *events);
 
 /* Converts a record to a fact.  Returns false if it is not one. */
 bool stepfile_decoder_fact(struct stepfile_decoder *decoder, const struct step_record_view *view,

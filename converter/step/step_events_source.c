@@ -25,6 +25,7 @@ struct stepfile_source {
     uint8_t *wanted;        /* by record of the file: decode it in blocks of the slice */
     uint8_t *wanted_before; /* the same for blocks before the slice: what is followed */
     uint8_t *wanted_frees;  /* the same for blocks of threads that are not selected */
+    uint8_t *runs;          /* by record of the file: read several at once */
     uint64_t from_ticks;
     uint64_t to_ticks;
     bool has_thread;
@@ -190,6 +191,39 @@ static bool step_events_mark_phases(struct stepfile_source *source, struct trace
            phase_sets_now(&source->base.names.phases_open, event->thread_id, &event->phase_set);
 }
 
+/* Completes an event, and returns whether it is wanted.  Returns false if memory runs out. */
+static bool step_events_complete(struct stepfile_source *source, struct trace_event *event,
+                                 bool *is_wanted)
+{
+    if ((source->has_phases && !step_events_mark_phases(source, event)) ||
+        !event_source_follow(&source->base, event))
+        return false;
+    *is_wanted = event_source_takes(&source->base, event);
+    return true;
+}
+
+/* Reads the events of a stream that come after the last one and before those of other streams. */
+static bool step_events_read_run(struct stepfile_source *source, uint32_t record,
+                                 struct trace_event *events, size_t capacity, size_t *filled)
+{
+    struct step_records_run run;
+    bool waits = (java_kind_of(&source->decoder.java, record)->traits & JAVA_WAITS_OBJECT) != 0;
+    struct trace_event *event = &events[*filled];
+    if (source->runs[record] == 0 ||
+        step_records_next_run(source->records, waits, capacity - *filled, &run) == 0)
+        return true;
+    stepfile_decoder_run(&source->decoder, &run, event);
+    for (size_t i = 0; i < run.count; i++, event++) {
+        bool is_wanted;
+        if (!step_events_complete(source, event, &is_wanted))
+            return false;
+        if (is_wanted && event != &events[*filled])
+            events[*filled] = *event;
+        *filled += is_wanted;
+    }
+    return true;
+}
+
 static enum step_status step_events_read(struct event_source *base, struct trace_event *events,
                                          size_t capacity, size_t *count, struct step_error *error)
 {
@@ -211,15 +245,15 @@ static enum step_status step_events_read(struct event_source *base, struct trace
             continue;
         }
         *out = *event;
-        if (source->has_phases && !step_events_mark_phases(source, out))
-            return no_memory(error);
         out->time_ns = trace_ticks_ns(front->time, resolution_ns);
         if ((out->flags & TRACE_DATED) != 0)
             out->collected_ns = trace_ticks_ns(out->collected_ns, resolution_ns);
-        if (!event_source_follow(base, out))
+        bool is_wanted = false;
+        bool ok = step_events_complete(source, out, &is_wanted);
+        filled += is_wanted;
+        if (!ok || !step_events_read_run(source, front->view.record, events, capacity, &filled))
             return step_error_set(error, STEP_STATUS_NO_MEMORY, base->path, STEP_NO_OFFSET,
                                   "out of memory for the live objects");
-        filled += event_source_takes(base, out);
     }
     *count = filled;
     return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
@@ -414,6 +448,7 @@ static void step_events_destroy(struct event_source *base)
     free(source->wanted);
     free(source->wanted_before);
     free(source->wanted_frees);
+    free(source->runs);
     event_source_reset(base);
     step_reader_destroy(source->reader);
     free(source);
@@ -465,8 +500,12 @@ static enum step_status step_events_choose(struct stepfile_source *source, struc
     source->wanted = calloc(source->decoder.java.count + 1, 1);
     source->wanted_before = calloc(source->decoder.java.count + 1, 1);
     source->wanted_frees = calloc(source->decoder.java.count + 1, 1);
-    if (source->wanted == NULL || source->wanted_before == NULL || source->wanted_frees == NULL)
+    source->runs = calloc(source->decoder.java.count + 1, 1);
+    if (source->wanted == NULL || source->wanted_before == NULL || source->wanted_frees == NULL ||
+        source->runs == NULL)
         return no_memory(error);
+    for (uint32_t i = 0; i < source->decoder.java.count; i++)
+        source->runs[i] = stepfile_decoder_takes_runs(&source->decoder, i);
     if (source->has_phases && !name_phases(source))
         return no_memory(error);
     choose_records(source, selected->kinds);

@@ -10,6 +10,7 @@
 #include "converter/step/phase_spans.h"
 #include "steptrace/java_trace.h"
 #include "steptrace/live.h"
+#include "steptrace/records.h"
 #include "steptrace/writer.h"
 #include "tests/unit/run_suite.h"
 
@@ -155,6 +156,84 @@ static void test_events(void)
     trace_names_reset(&names);
 }
 
+/* ---- runs ---- */
+
+enum { RUN_EVENTS = 700 };
+
+/* Ids that are defined, 0, and such as no dictionary has; more than are remembered. */
+static void put_runs(void)
+{
+    for (uint64_t i = 0; i < RUN_EVENTS; i++) {
+        uint64_t class = i % 7 == 0 ? 0 : i % 11 == 0 ? UINT64_C(1) << 40 | 1 : i % 300 + 1;
+        uint64_t thread = i < 400 ? 1 : i < 500 ? 0 : UINT64_MAX;
+        uint64_t stack = i % 13 == 0 ? UINT64_MAX : i % 3;
+        if (i % 100 < 40)
+            step_java_object_alloc_at_put(writer, THREAD_STREAM,
+                                          &(struct step_java_object_alloc_at){
+                                              i, thread, class, i * i, i + 1, i % 400, stack});
+        else if (i % 100 < 70)
+            step_java_object_alloc_put(
+                writer, THREAD_STREAM,
+                &(struct step_java_object_alloc){i, thread, class, 16, i + 1, 0});
+        else
+            step_java_object_free_put(writer, THREAD_STREAM,
+                                      &(struct step_java_object_free){i, thread, i - 69});
+    }
+}
+
+/* Sets `events` to what the records are one by one, or with runs where they are taken.  Returns
+ * their number. */
+static size_t read_events(bool by_runs, struct trace_event *events, size_t *in_runs)
+{
+    struct stepfile_decoder decoder = {.names = NULL};
+    struct trace_names names;
+    struct step_records *records;
+    struct step_records_run run;
+    const struct step_records_front *front;
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(step_reader_open(path, &reader, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(java_records_init(&decoder.java, reader, NULL), STEP_STATUS_OK);
+    trace_names_init(&names);
+    decoder.names = &names;
+    CU_ASSERT_EQUAL_FATAL(step_records_create(reader, NULL, &records, NULL), STEP_STATUS_OK);
+    while (step_records_next_front(records, &front, NULL) == STEP_STATUS_OK) {
+        uint32_t record = front->view.record;
+        uint64_t ticks;
+        CU_ASSERT_TRUE(stepfile_decoder_event(&decoder, &front->view, &events[count], &ticks));
+        events[count++].time_ns = ticks * decoder.java.resolution_ns;
+        if (!by_runs || !stepfile_decoder_takes_runs(&decoder, record) ||
+            step_records_next_run(records, false, RUN_EVENTS, &run) == 0)
+            continue;
+        stepfile_decoder_run(&decoder, &run, &events[count]);
+        count += run.count;
+        *in_runs += run.count;
+    }
+    step_records_destroy(records);
+    java_records_reset(&decoder.java);
+    trace_names_reset(&names);
+    step_reader_destroy(reader);
+    return count;
+}
+
+static void test_runs(void)
+{
+    static struct trace_event singly[RUN_EVENTS], by_runs[RUN_EVENTS];
+    size_t in_runs = 0;
+    begin_trace(NULL);
+    step_writer_property(writer, "resolution-ns", "1000");
+    define_names();
+    put_runs();
+    CU_ASSERT_EQUAL_FATAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
+    step_writer_destroy(writer);
+    CU_ASSERT_EQUAL(read_events(false, singly, &in_runs), RUN_EVENTS);
+    CU_ASSERT_EQUAL(in_runs, 0);
+    CU_ASSERT_EQUAL(read_events(true, by_runs, &in_runs), RUN_EVENTS);
+    CU_ASSERT_TRUE(in_runs > RUN_EVENTS * 9 / 10);
+    for (size_t i = 0; i < RUN_EVENTS; i++)
+        CU_ASSERT_EQUAL(memcmp(&singly[i], &by_runs[i], sizeof singly[i]), 0);
+    unlink(path);
+}
+
 /* Without the property a number is a part of the name, and the thread's is its id. */
 static void test_thread_names(void)
 {
@@ -246,6 +325,7 @@ void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("records of Java traces", NULL, NULL);
     CU_add_test(suite, "events", test_events);
+    CU_add_test(suite, "runs", test_runs);
     CU_add_test(suite, "names of threads", test_thread_names);
     CU_add_test(suite, "ranks", test_ranks);
     CU_add_test(suite, "limits", test_limits);

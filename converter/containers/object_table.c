@@ -5,39 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BITS 6u
-
 enum {
-    PAGE_OBJECTS = 1 << PAGE_BITS,
+    PAGE_OBJECTS = OBJECT_PAGE_OBJECTS,
     GROWTH = 4,                        /* a packed page has room for 1, 4 or 16 objects */
     PACKED_OBJECTS = PAGE_OBJECTS / 4, /* at most */
-};
-
-struct object_page {
-    uint64_t number;   /* of its ids, without their last bits */
-    uint64_t present;  /* a bit for each id that is alive */
-    uint32_t count;    /* of these */
-    uint32_t capacity; /* PAGE_OBJECTS: by id; fewer: packed, in the order of ids */
-    struct page_object {
-        uint64_t value;
-        uint32_t size; /* UINT32_MAX: the entry is in `large` */
-        uint32_t class_id;
-    } objects[];
+    SPARE_PAGES = 8192,                /* at most, 8 MiB: a collection empties many at once */
 };
 
 static size_t page_bytes(uint32_t capacity)
 {
     return sizeof(struct object_page) + capacity * sizeof(struct page_object);
-}
-
-static unsigned bit_of(uint64_t object)
-{
-    return (unsigned) (object & (PAGE_OBJECTS - 1));
-}
-
-static bool is_present(const struct object_page *page, unsigned bit)
-{
-    return page != NULL && (page->present >> bit & 1) != 0;
 }
 
 /* Returns where the object of a bit is, or belongs. */
@@ -50,7 +27,7 @@ static size_t object_table_place_of(const struct object_page *page, unsigned bit
 
 static struct object_page *find_page(const struct object_table *table, uint64_t object)
 {
-    uint64_t number = object >> PAGE_BITS;
+    uint64_t number = object >> OBJECT_PAGE_BITS;
     if (table->last != NULL && table->last->number == number)
         return table->last;
     return step_page_map_find(&table->pages, number);
@@ -62,10 +39,36 @@ void object_table_reset(struct object_table *table)
     for (void *page; (page = step_page_map_next(&table->pages, &slot)) != NULL;)
         free(page);
     step_page_map_reset(&table->pages);
+    while (table->spare != NULL) {
+        struct object_page *page = table->spare;
+        table->spare = page->next;
+        free(page);
+    }
     if (table->large != NULL)
         object_table_reset(table->large);
     free(table->large);
     *table = (struct object_table){0};
+}
+
+static struct object_page *object_table_make_page(struct object_table *table, uint32_t capacity)
+{
+    struct object_page *page = table->spare;
+    if (page == NULL || capacity != PAGE_OBJECTS)
+        return malloc(page_bytes(capacity));
+    table->spare = page->next;
+    table->spare_count--;
+    return page;
+}
+
+static void object_table_drop_page(struct object_table *table, struct object_page *page)
+{
+    if (page->capacity != PAGE_OBJECTS || table->spare_count == SPARE_PAGES) {
+        free(page);
+        return;
+    }
+    page->next = table->spare;
+    table->spare = page;
+    table->spare_count++;
 }
 
 /* Ids mostly come in sequence, so the page after a full one will be full, too. */
@@ -74,7 +77,7 @@ static struct object_page *object_table_add_page(struct object_table *table, uin
     bool follows = table->last != NULL && table->last->number + 1 == number &&
                    table->last->count > PACKED_OBJECTS;
     uint32_t capacity = follows ? PAGE_OBJECTS : 1;
-    struct object_page *page = malloc(page_bytes(capacity));
+    struct object_page *page = object_table_make_page(table, capacity);
     if (page == NULL || !step_page_map_add(&table->pages, number, page)) {
         free(page);
         return NULL;
@@ -90,7 +93,7 @@ static void object_table_unpack(struct object_page *page)
     size_t from = page->count;
     page->capacity = PAGE_OBJECTS;
     for (unsigned bit = PAGE_OBJECTS; bit-- > 0;)
-        if (is_present(page, bit))
+        if (object_page_has(page, bit))
             page->objects[bit] = page->objects[--from];
 }
 
@@ -99,7 +102,7 @@ static void object_table_pack(struct object_page *page)
 {
     size_t to = 0;
     for (unsigned bit = 0; bit < PAGE_OBJECTS; bit++)
-        if (is_present(page, bit))
+        if (object_page_has(page, bit))
             page->objects[to++] = page->objects[bit];
 }
 
@@ -153,46 +156,22 @@ static bool keep_large(struct object_table *table, const struct live_object *obj
     return table->large != NULL && object_table_put(table->large, &size);
 }
 
-/* Returns the page used last if it has all of its ids, and the object's among them; else NULL. */
-static struct object_page *page_in_use(const struct object_table *table, uint64_t object)
+bool object_table_put_anywhere(struct object_table *table, const struct live_object *object)
 {
-    struct object_page *page = table->last;
-    return page != NULL && page->number == object >> PAGE_BITS && page->capacity == PAGE_OBJECTS
-               ? page
-               : NULL;
-}
-
-/* Adds an object in the usual case, the one after the last.  Returns false, and does nothing, if it
- * is not that. */
-static bool put_beside(struct object_table *table, const struct live_object *object)
-{
-    struct object_page *page = page_in_use(table, object->object);
-    unsigned bit = bit_of(object->object);
-    if (page == NULL || is_present(page, bit) || object->size >= UINT32_MAX)
-        return false;
-    page->present |= UINT64_C(1) << bit;
-    page->count++;
-    table->count++;
-    page->objects[bit] =
-        (struct page_object){object->value, (uint32_t) object->size, object->class_id};
-    return true;
-}
-
-/* Not inlined, so that the usual case stays short. */
-static __attribute__((noinline)) bool put_anywhere(struct object_table *table,
-                                                   const struct live_object *object)
-{
-    unsigned bit = bit_of(object->object);
+    if (object->object == 0)
+        return true;
+    unsigned bit = object_bit(object->object);
     struct object_page *page = find_page(table, object->object);
     struct live_object large;
     bool is_large = object->size >= UINT32_MAX;
-    if (is_present(page, bit) && page->objects[object_table_place_of(page, bit)].size == UINT32_MAX)
+    if (object_page_has(page, bit) &&
+        page->objects[object_table_place_of(page, bit)].size == UINT32_MAX)
         object_table_take(table->large, object->object, &large);
     if (is_large && !keep_large(table, object))
         return false;
     if (page == NULL)
-        page = object_table_add_page(table, object->object >> PAGE_BITS);
-    if (page != NULL && !is_present(page, bit))
+        page = object_table_add_page(table, object->object >> OBJECT_PAGE_BITS);
+    if (page != NULL && !object_page_has(page, bit))
         page = make_place(table, page, bit);
     if (page == NULL)
         return false;
@@ -202,21 +181,16 @@ static __attribute__((noinline)) bool put_anywhere(struct object_table *table,
     return true;
 }
 
-bool object_table_put(struct object_table *table, const struct live_object *object)
-{
-    return object->object == 0 || put_beside(table, object) || put_anywhere(table, object);
-}
-
 bool object_table_has(const struct object_table *table, uint64_t object)
 {
-    return is_present(find_page(table, object), bit_of(object));
+    return object_page_has(find_page(table, object), object_bit(object));
 }
 
 static void get(const struct object_table *table, const struct object_page *page, unsigned bit,
                 struct live_object *out)
 {
     const struct page_object *object = &page->objects[object_table_place_of(page, bit)];
-    *out = (struct live_object){page->number << PAGE_BITS | bit, object->value, object->size,
+    *out = (struct live_object){page->number << OBJECT_PAGE_BITS | bit, object->value, object->size,
                                 object->class_id};
     struct live_object large;
     if (object->size == UINT32_MAX && object_table_find(table->large, out->object, &large))
@@ -226,9 +200,9 @@ static void get(const struct object_table *table, const struct object_page *page
 bool object_table_find(const struct object_table *table, uint64_t object, struct live_object *out)
 {
     const struct object_page *page = find_page(table, object);
-    if (!is_present(page, bit_of(object)))
+    if (!object_page_has(page, object_bit(object)))
         return false;
-    get(table, page, bit_of(object), out);
+    get(table, page, object_bit(object), out);
     return true;
 }
 
@@ -259,7 +233,7 @@ static void remove_object(struct object_table *table, struct object_page *page, 
         step_page_map_remove(&table->pages, page->number);
         table->bytes -= page_bytes(page->capacity);
         table->last = table->roomy = NULL;
-        free(page);
+        object_table_drop_page(table, page);
         return;
     }
     if (page->capacity < PAGE_OBJECTS) {
@@ -272,29 +246,12 @@ static void remove_object(struct object_table *table, struct object_page *page, 
     table->last = table->roomy = page;
 }
 
-/* Removes an object in the usual case, a neighbour of the last.  Returns false, and does nothing,
- * if it is not that. */
-static bool take_beside(struct object_table *table, uint64_t object, struct live_object *out)
-{
-    struct object_page *page = page_in_use(table, object);
-    unsigned bit = bit_of(object);
-    if (page == NULL || page != table->roomy || !is_present(page, bit) || page->count == 1 ||
-        page->objects[bit].size == UINT32_MAX)
-        return false;
-    const struct page_object *taken = &page->objects[bit];
-    *out = (struct live_object){object, taken->value, taken->size, taken->class_id};
-    page->present &= ~(UINT64_C(1) << bit);
-    page->count--;
-    table->count--;
-    return true;
-}
-
-static __attribute__((noinline)) bool take_anywhere(struct object_table *table, uint64_t object,
-                                                    struct live_object *out)
+bool object_table_take_anywhere(struct object_table *table, uint64_t object,
+                                struct live_object *out)
 {
     struct object_page *page = find_page(table, object);
-    unsigned bit = bit_of(object);
-    if (!is_present(page, bit))
+    unsigned bit = object_bit(object);
+    if (!object_page_has(page, bit))
         return false;
     get(table, page, bit, out);
     struct live_object large;
@@ -302,11 +259,6 @@ static __attribute__((noinline)) bool take_anywhere(struct object_table *table, 
         object_table_take(table->large, object, &large);
     remove_object(table, page, bit);
     return true;
-}
-
-bool object_table_take(struct object_table *table, uint64_t object, struct live_object *out)
-{
-    return take_beside(table, object, out) || take_anywhere(table, object, out);
 }
 
 bool object_table_next(const struct object_table *table, struct object_cursor *cursor,
@@ -321,7 +273,7 @@ bool object_table_next(const struct object_table *table, struct object_cursor *c
             *cursor = (struct object_cursor){cursor->slot, page->number, 0};
         while (cursor->place < PAGE_OBJECTS) {
             unsigned bit = cursor->place++;
-            if (is_present(page, bit)) {
+            if (object_page_has(page, bit)) {
                 get(table, page, bit, out);
                 return true;
             }

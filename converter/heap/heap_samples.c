@@ -29,8 +29,6 @@ void cell_samples_reset(struct cell_samples *samples)
 
 bool cell_samples_add(struct cell_samples *samples, uint32_t cell, const struct trace_event *event)
 {
-    if (!cell_samples_are_counted(samples))
-        return true;
     /* cells without samples are zeros */
     if (!STEP_MAKE_ZEROED_ROOM(samples->items, samples->capacity, (size_t) cell + 1))
         return false;
@@ -63,8 +61,6 @@ static bool keep_death(struct cell_samples *samples, const struct live_object *o
 bool cell_samples_remove(struct cell_samples *samples, const struct live_object *object,
                          const struct trace_event *event)
 {
-    if (!cell_samples_are_counted(samples))
-        return true;
     struct trace_event death = *event; /* events of untracked sources lack the size */
     death.size = object != NULL ? object->size : 0;
     double weight = sample_weights_of(&samples->weights, &death);

@@ -32,16 +32,16 @@ struct cell_samples {
 };
 
 void cell_samples_reset(struct cell_samples *samples);
-/* Counts an allocation.  Returns false if out of memory. */
-bool cell_samples_add(struct cell_samples *samples, uint32_t cell, const struct trace_event *event);
-/* Counts a death.  `object`: as the tracker's table has it; NULL: its allocation was not counted.
- * Returns false if out of memory. */
-bool cell_samples_remove(struct cell_samples *samples, const struct live_object *object,
-                         const struct trace_event *event);
 static inline bool cell_samples_are_counted(const struct cell_samples *samples)
 {
     return samples->weights.interval_bytes != 0;
 }
+/* Count an allocation, or a death, of a trace whose samples are counted: call them for those alone.
+ * `object`: as the tracker's table has it; NULL: its allocation was not counted.  Return false if
+ * out of memory. */
+bool cell_samples_add(struct cell_samples *samples, uint32_t cell, const struct trace_event *event);
+bool cell_samples_remove(struct cell_samples *samples, const struct live_object *object,
+                         const struct trace_event *event);
 /* Visits the samples that live and were not given up, with their weights as of now. */
 typedef void (*sample_visit)(void *user, const struct live_object *object, double weight);
 void heap_samples_each_live(const struct heap_tracker *tracker, sample_visit visit, void *user);

@@ -130,6 +130,8 @@ static bool heap_choice_init(struct heap_tracker *tracker, const struct event_se
     struct event_selection everything;
     event_selection_init(&everything);
     id_table_init(&tracker->verdicts, sizeof(uint32_t));
+    id_table_init(&tracker->recent_at, sizeof(struct heap_recent));
+    id_table_init(&tracker->recent_of, sizeof(struct heap_recent));
     trace_filter_init(&tracker->filter, selected != NULL ? selected : &everything);
     tracker->selects = !tracker->filter.everything;
     return !tracker->selects || heap_cells_put(&tracker->cells, &hidden) == HEAP_HIDDEN_CELL;
@@ -139,6 +141,8 @@ static void heap_choice_reset(struct heap_tracker *tracker)
 {
     trace_filter_reset(&tracker->filter);
     id_table_reset(&tracker->verdicts);
+    id_table_reset(&tracker->recent_at);
+    id_table_reset(&tracker->recent_of);
 }
 
 /* Patterns of methods look at the innermost frame, those of sites at each frame of the stack.  The
@@ -358,6 +362,38 @@ static bool heap_tracker_is_wanted(struct heap_tracker *tracker, const struct tr
     return !tracker->selects || heap_choice_takes(tracker, event, site);
 }
 
+/* Finds the cell of a birth: number UINT32_MAX if out of memory. */
+static uint32_t heap_tracker_find_cell(struct heap_tracker *tracker,
+                                       const struct trace_event *event, bool *wanted)
+{
+    const struct heap_key key = {event->class_id,
+                                 heap_sites_of_frame(&tracker->sites, event->stack_id),
+                                 tracker->options.by_thread ? event->thread_id : 0};
+    *wanted = heap_tracker_is_wanted(tracker, event, key.site);
+    return *wanted ? heap_cells_put(&tracker->cells, &key) : HEAP_HIDDEN_CELL;
+}
+
+/* Mostly all objects of a place are of one class. */
+static uint32_t heap_tracker_cell_of(struct heap_tracker *tracker, const struct trace_event *event,
+                                     bool *wanted)
+{
+    if (tracker->selects)
+        return heap_tracker_find_cell(tracker, event, wanted);
+    uint32_t thread_id = tracker->options.by_thread ? event->thread_id : 0;
+    struct heap_recent *recent = event->stack_id != 0
+                                     ? id_table_get(&tracker->recent_at, event->stack_id)
+                                     : id_table_get(&tracker->recent_of, event->class_id);
+    *wanted = true;
+    if (recent == NULL)
+        return UINT32_MAX;
+    if (recent->cell == 0 || recent->class_id != event->class_id ||
+        recent->thread_id != thread_id) {
+        uint32_t number = heap_tracker_find_cell(tracker, event, wanted);
+        *recent = (struct heap_recent){event->class_id, thread_id, number + 1};
+    }
+    return recent->cell - 1;
+}
+
 /* The cell is saved before it changes, and the peak is looked at after it has grown.  Only an
  * allocation can make a peak, and it does so with the sum of all objects: excluded ones count in it
  * through the hidden cell.
@@ -368,14 +404,13 @@ static bool heap_tracker_is_wanted(struct heap_tracker *tracker, const struct tr
 static bool heap_tracker_put_alloc(struct heap_tracker *tracker, const struct trace_event *event)
 {
     struct heap_cells *cells = &tracker->cells;
-    const struct heap_key key = {event->class_id,
-                                 heap_sites_of_frame(&tracker->sites, event->stack_id),
-                                 tracker->options.by_thread ? event->thread_id : 0};
-    bool wanted = heap_tracker_is_wanted(tracker, event, key.site);
-    uint32_t number = wanted ? heap_cells_put(cells, &key) : HEAP_HIDDEN_CELL;
+    bool wanted;
+    uint32_t number = heap_tracker_cell_of(tracker, event, &wanted);
     uint64_t birth_us = time_age(event->time_ns, tracker->unit);
     bool is_existing = (event->flags & TRACE_EXISTING) != 0;
-    if (number == UINT32_MAX || !cell_samples_add(&tracker->samples, number, event) ||
+    bool is_sample = cell_samples_are_counted(&tracker->samples);
+    if (number == UINT32_MAX ||
+        (is_sample && !cell_samples_add(&tracker->samples, number, event)) ||
         !object_table_put(&tracker->live, &(struct live_object){event->object, event->time_ns,
                                                                 event->size, number}))
         return false;
@@ -397,13 +432,14 @@ static bool heap_tracker_put_free(struct heap_tracker *tracker, const struct tra
 {
     struct heap_cells *cells = &tracker->cells;
     struct live_object born;
+    bool is_sample = cell_samples_are_counted(&tracker->samples);
     if (!collection_clock_put_free(&tracker->clock, event))
         return false;
     tracker->collections = collection_clock_begun(&tracker->clock);
     death_dates_put(&tracker->deaths, event);
     if (!object_table_take(&tracker->live, event->object, &born)) {
         tracker->unknown_frees++;
-        return cell_samples_remove(&tracker->samples, NULL, event) &&
+        return (!is_sample || cell_samples_remove(&tracker->samples, NULL, event)) &&
                heap_tracker_tell(tracker, event, UINT32_MAX, NULL);
     }
     struct heap_cell *cell = &cells->items[born.class_id];
@@ -412,7 +448,7 @@ static bool heap_tracker_put_free(struct heap_tracker *tracker, const struct tra
     uint64_t death_us = time_age(event->time_ns, tracker->unit);
     heap_sums_remove(&cell->now, born.size, birth_us, death_us);
     heap_sums_remove(&cells->all, born.size, birth_us, death_us);
-    return cell_samples_remove(&tracker->samples, &born, event) &&
+    return (!is_sample || cell_samples_remove(&tracker->samples, &born, event)) &&
            heap_tracker_tell(tracker, event, born.class_id, &born);
 }
 

@@ -173,11 +173,19 @@ struct heap_tracker_options {
 /* Selects the events that heaps are made of; the tracker selects the objects. */
 void heap_tracker_select(struct event_selection *selected, const struct event_selection *objects);
 
+/* The cell of the objects that came last from a place; without stacks, of a class. */
+struct heap_recent {
+    uint32_t class_id, thread_id;
+    uint32_t cell; /* 1 + its number; 0: none */
+};
+
 struct heap_tracker {
     struct heap_tracker_options options;
     enum time_unit unit; /* of the trace's times */
     struct heap_sites sites;
     struct heap_cells cells;
+    struct id_table recent_at; /* struct heap_recent, by innermost frame */
+    struct id_table recent_of; /* the same, by class, of objects without a stack */
     struct cell_samples samples;
     struct object_table live; /* object -> time of its birth, index of its cell */
     bool selects;

@@ -160,11 +160,12 @@ static bool check_alloc(struct check_rules *rules, const struct trace_event *eve
     return true;
 }
 
+/* The source knows the births of what lives: then `allocated` need not be asked. */
 static bool check_free(struct check_rules *rules, const struct trace_event *event)
 {
-    bool is_new;
+    bool is_new, is_live = (event->flags & TRACE_BORN_KNOWN) != 0;
     check_class(rules, event, event->class_id);
-    if (event->object == 0 || !id_set_has(&rules->allocated, event->object)) {
+    if (event->object == 0 || (!is_live && !id_set_has(&rules->allocated, event->object))) {
         rules_breach(rules, 3, event, "OF of object %" PRIu64 " before its OA", event->object);
         return true;
     }
@@ -172,7 +173,7 @@ static bool check_free(struct check_rules *rules, const struct trace_event *even
         return false;
     if (!is_new)
         rules_breach(rules, 5, event, "a second OF of object %" PRIu64, event->object);
-    else if ((event->flags & TRACE_BORN_KNOWN) == 0)
+    else if (!is_live)
         return true;
     else if (event->time_ns < event->born_ns)
         rules_breach(rules, 5, event,
@@ -197,17 +198,16 @@ static void start_thread(struct check_rules *rules, const struct trace_event *ev
 static void check_thread(struct check_rules *rules, const struct trace_event *event,
                          struct check_thread *thread)
 {
-    uint64_t number = trace_thread_of(rules->names, event->thread_id)->number;
     if (event->kind == EVENT_THREAD_BEGIN) {
         start_thread(rules, event, thread);
         return;
     }
     if (thread->state == THREAD_ENDED)
         rules_breach(rules, 7, event, "%s of thread %" PRIu64 " after its TE", kind_name(event),
-                     number);
+                     trace_thread_of(rules->names, event->thread_id)->number);
     else if (thread->state == THREAD_UNSEEN && !thread->was_named)
         rules_breach(rules, 3, event, "%s of thread %" PRIu64 " before its TB", kind_name(event),
-                     number);
+                     trace_thread_of(rules->names, event->thread_id)->number);
     thread->was_named = thread->state == THREAD_UNSEEN;
     if (event->kind == EVENT_THREAD_END)
         thread->state = THREAD_ENDED;

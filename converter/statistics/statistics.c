@@ -215,8 +215,6 @@ static void end_calls(struct statistics *statistics, struct thread_totals *threa
 static bool put_call(struct statistics *statistics, const struct trace_event *event,
                      struct thread_totals *thread)
 {
-    if (event->time_ns > statistics->calls_end_ns)
-        statistics->calls_end_ns = event->time_ns;
     if (event->kind == EVENT_METHOD_ENTRY)
         return stats_enter(statistics, event, thread);
     if (event->kind == EVENT_METHOD_EXIT || event->kind == EVENT_METHOD_POP)
@@ -240,10 +238,22 @@ static void stats_put_thread_event(const struct trace_event *event, struct threa
     }
 }
 
+/* Mostly the thread is that of the event before. */
+static struct thread_totals *stats_thread(struct statistics *statistics, uint32_t thread_id)
+{
+    if (statistics->last_thread == NULL || statistics->last_thread_id != thread_id)
+        statistics->last_thread = id_table_get(&statistics->threads, thread_id);
+    statistics->last_thread_id = thread_id;
+    return statistics->last_thread;
+}
+
 static bool put_one(struct statistics *statistics, const struct trace_event *event)
 {
-    struct thread_totals *thread = id_table_get(&statistics->threads, event->thread_id);
-    if (thread == NULL || !put_call(statistics, event, thread))
+    struct thread_totals *thread = stats_thread(statistics, event->thread_id);
+    if (event->time_ns > statistics->calls_end_ns)
+        statistics->calls_end_ns = event->time_ns;
+    if (thread == NULL ||
+        ((CALL_KINDS & TRACE_KIND_BIT(event->kind)) != 0 && !put_call(statistics, event, thread)))
         return false;
     if (!trace_event_is_selected(event))
         return true;

@@ -112,10 +112,12 @@ struct statistics {
     uint64_t last_ns;
     uint64_t calls_end_ns; /* where open calls end: the last time, also of what is only followed */
     struct class_totals all;
-    struct death_dates deaths; /* what the ends of lifetimes mean */
-    struct id_table classes;   /* struct class_totals */
-    struct id_table threads;   /* struct thread_totals */
-    struct id_table methods;   /* struct method_totals */
+    struct death_dates deaths;         /* what the ends of lifetimes mean */
+    struct id_table classes;           /* struct class_totals */
+    struct id_table threads;           /* struct thread_totals */
+    struct thread_totals *last_thread; /* of the last event: its entry and its id; NULL: none yet */
+    uint32_t last_thread_id;
+    struct id_table methods; /* struct method_totals */
     uint64_t live_bytes;
     uint64_t live_objects;
     struct peak peak;

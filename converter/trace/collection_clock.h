@@ -54,7 +54,8 @@ bool collection_clock_next(struct collection_clock *clock, uint64_t time, struct
 static inline bool collection_clock_ends(struct collection_clock *clock, uint64_t time,
                                          struct collection *over)
 {
-    return (clock->is_under_way || clock->count > 0) && collection_clock_next(clock, time, over);
+    return (clock->is_under_way ? time != clock->last.time : clock->count > 0) &&
+           collection_clock_next(clock, time, over);
 }
 
 /* Adds a free, at its time, or with `is_dated` a death, at the time of its collection.  Returns
@@ -75,8 +76,12 @@ static inline bool collection_clock_put_free(struct collection_clock *clock,
                                              const struct trace_event *event)
 {
     bool is_dated = (event->flags & TRACE_DATED) != 0;
-    return collection_clock_put(clock, is_dated ? event->collected_ns : event->time_ns, is_dated,
-                                event->size);
+    uint64_t time = is_dated ? event->collected_ns : event->time_ns;
+    if (!clock->is_under_way || clock->last.time != time)
+        return collection_clock_put(clock, time, is_dated, event->size);
+    clock->last.objects++;
+    clock->last.bytes += event->size;
+    return true;
 }
 
 #endif

@@ -158,7 +158,7 @@ static bool piece_has_ages(const struct survivor_piece *piece)
     uintptr_t at = piece->span.from, to = piece->span.to;
     while (at < to) {
         const struct eden_row *row = eden_row_of(header_class_word(at));
-        uint64_t bytes = row != NULL ? eden_object_bytes(row, at) : 0;
+        uint64_t bytes = row != NULL ? eden_object_bytes(row, at, to - at) : 0;
         if (bytes == 0 || bytes > to - at ||
             (object_age(at) % OBJECT_AGES == 0 && row->fills != ROW_FILLER && !may_be_filler(row)))
             return false;

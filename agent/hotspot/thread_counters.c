@@ -7,6 +7,7 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
+#include "agent/base/java_versions.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/base/tracer.h"
 #include "agent/hotspot/vm_structs.h"
@@ -67,11 +68,23 @@ static bool counts(JNIEnv *jni, allocated_bytes *function)
            counted < PROOF_BYTES + PROOF_SLACK;
 }
 
+/* Virtual threads that are threads of the system have counters, but no JVMTI call lists them, and
+ * they do not announce their end as others do. */
+static bool has_unlisted_threads(void)
+{
+    const unsigned char *flag = vm_flag("VMContinuations");
+    return tracer.java_major >= JAVA_CONTINUATIONS && flag != NULL && *flag == 0;
+}
+
 void thread_counters_prove(JNIEnv *jni)
 {
-    allocated_bytes *function = internal_is_allowed(INTERNAL_COUNTERS) ? find_function(jni) : NULL;
+    bool is_allowed = internal_is_allowed(INTERNAL_COUNTERS);
+    bool lacks_threads = is_allowed && has_unlisted_threads();
+    allocated_bytes *function = is_allowed && !lacks_threads ? find_function(jni) : NULL;
     allocated = function != NULL && counts(jni, function) ? function : NULL;
-    internal_settled(INTERNAL_COUNTERS, allocated != NULL  ? NULL
+    internal_settled(INTERNAL_COUNTERS, allocated != NULL ? NULL
+                                        : lacks_threads
+                                            ? "-XX:-VMContinuations: not all threads are listed"
                                         : function != NULL ? "they do not count a known array"
                                                            : "the JVM has no such table");
 }

@@ -71,12 +71,14 @@ static bool objects_can_be_found(const struct session *session)
 }
 
 /* JVMTI reports no allocations of value objects, and Integer is a value class with
- * --enable-preview. */
+ * --enable-preview. Probes and walks of eden find them. */
 static bool objects_are_reported(struct session *session)
 {
     static const char reason[] = "with value classes (--enable-preview), only engine=bytecode "
                                  "has allocations of their objects";
-    if (session->options.engine == ENGINE_BYTECODE || tracer.java_major < JAVA_VALUE_CLASSES ||
+    bool finds_all =
+        session->options.engine == ENGINE_BYTECODE || session->options.engine == ENGINE_WALK;
+    if (finds_all || tracer.java_major < JAVA_VALUE_CLASSES ||
         (session->options.events & TRACED_ALLOC) == 0 || !vm_argument_given("--enable-preview"))
         return true;
     log_message("%s%s", reason, session->options.required ? "" : "; the trace is incomplete");

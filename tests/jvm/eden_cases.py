@@ -201,6 +201,8 @@ def eden_refused(session):
     refused(session, "does not allow `eden`", "internals=slots+headers+counters")
     refused(session, "`slots`, `headers` and `counters`", "internals=eden")
     with_collector(session, "Z", refused, "no eden that can be walked", "overwrite=yes")
+    if session.version() >= 21:
+        refused(session, "the JVM does not count what threads allocate", "overwrite=yes", "-XX:+UnlockExperimentalVMOptions -XX:-VMContinuations")
     run = session.run(session.java("-version", "", "file=run.step,engine=walk,internals=none,required=yes"))
     require(run.returncode == 1, f"required=yes: {run.returncode}")
 

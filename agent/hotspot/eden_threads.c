@@ -199,7 +199,8 @@ static void take_ended(struct eden_threads *out, bool collected)
     pthread_mutex_unlock(&state.lock);
 }
 
-/* Threads of the JVM's own may end without a word. They allocate next to nothing. */
+/* Threads of the JVM's own may end without a word. They allocate next to nothing. Before a session,
+ * all do. */
 static void take_vanished(struct eden_threads *out)
 {
     for (size_t i = 0; i < state.last.size; i++) {
@@ -208,6 +209,7 @@ static void take_vanished(struct eden_threads *out)
             continue;
         state.gone_bytes += mark->bytes;
         out->fillers_are_known = false;
+        out->lacks_one = true;
     }
 }
 

@@ -108,7 +108,7 @@ static void print_rate(const struct statistics *statistics)
     printf("rate      ");
     if (bytes > 0)
         printf("%s/s, ", quantity_of_bytes(bytes / seconds).text);
-    printf("%s objects/s\n", quantity_of_count((uint64_t) ((double) objects / seconds + 0.5)).text);
+    printf("%s objects/s\n", quantity_of_count(estimate_whole((double) objects / seconds)).text);
 }
 
 /* Says how much of the totals has no class. */

@@ -320,8 +320,8 @@ static void survivors_fail(const char *reason)
 /* After a collection that was not announced, objects are elsewhere. */
 static void check_ages(void)
 {
-    if (state.counts_survivors && eden_collections() == state.collections &&
-        !eden_survived_have_ages())
+    if (state.counts_survivors && atomic_load(&tracer.session) == state.session &&
+        eden_collections() == state.collections && !eden_survived_have_ages())
         survivors_fail("objects have lost their ages (biased locks, or another agent): what "
                        "survives is not counted any more");
 }

@@ -45,9 +45,10 @@ static void print_time(const struct statistics *statistics)
            statistics->unit == TIME_STEPS ? " (no clock: steps, and each collection ends one)"
                                           : "");
     if (statistics->stamp_events != 0)
-        printf("          times are interpolated: a thread's clock was read once in %s events;\n"
-               "          calls of fewer events have equal shares of the time, whatever they took\n",
-               quantity_of_count(statistics->stamp_events).text);
+        printf(
+            "          times are interpolated: a thread's clock was read once in %s events;\n"
+            "          calls of fewer events have equal shares of the time, whatever they took\n",
+            quantity_of_count(statistics->stamp_events).text);
 }
 
 /* Prints a number of objects and of their bytes; of a sampled trace, what samples stand for. */

@@ -57,7 +57,31 @@ public class Nested {
         ladder();
     }
 
+    // 4,096 paths, which end at the bottom of a long stack.
+    static class Leaf {}
+
+    static void left(int depth, int path) {
+        paths(depth, path);
+    }
+
+    static void right(int depth, int path) {
+        paths(depth, path);
+    }
+
+    static void paths(int depth, int path) {
+        if (depth > 12)
+            paths(depth - 1, path);
+        else if (depth == 0)
+            sink = new Leaf();
+        else if ((path >> depth - 1 & 1) == 0)
+            left(depth - 1, path);
+        else
+            right(depth - 1, path);
+    }
+
     public static void main(String[] words) {
+        if (words.length > 0)
+            for (int path = 0; path < 4096; path++) paths(150, path);
         for (int i = 0; i < 100; i++) below(20);
         System.out.println("done");
     }

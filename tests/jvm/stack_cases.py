@@ -213,6 +213,17 @@ def constructors(session):
             raise Failure(f"{options}: {found}, not {wanted}; depths {depths}")
 
 
+def long_stacks(session):
+    """Joins find the texts of stacks, however many bytes all of them take."""
+    result = session.run(session.java("Nested", "", "file=run.step,stack=200,events=alloc+class", ["paths"]))
+    if result.returncode != 0:
+        raise Failure(shown(result.stderr))
+    rows = session.step("sql", "--csv", "run.step", "select count(*), count(distinct s.stack), min(length(s.stack)) > 4000 "
+                        "from objects o join sites s using(site) where o.class = 'facts/Nested$Leaf'").decode().split()
+    if rows[-1] != "4096,4096,1":
+        raise Failure(f"of 4,096 objects with different stacks: {rows}")
+
+
 TABLE = {function.__name__: function
          for function in (stack_walk, stack_walk_virtual, stack_walk_off, stack_walk_proof, places_without_lines,
-                          redefined_lines, constructors, stacks_afterwards)}
+                          redefined_lines, constructors, long_stacks, stacks_afterwards)}

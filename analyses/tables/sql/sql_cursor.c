@@ -288,7 +288,8 @@ static bool is_look_up(const struct sql_cursor *cursor, const struct sql_plan *p
            table_has_fast_range(cursor->tables, cursor->table, 0);
 }
 
-/* Reads the whole dictionary unless it is too large. */
+/* Reads the dictionary unless it is too large: all of it, or as much as one batch has (of stacks'
+ * texts). */
 static enum step_status read_entries(struct sql_cursor *cursor, struct step_error *error)
 {
     uint64_t rows = table_row_count(cursor->tables, cursor->table);
@@ -316,6 +317,13 @@ static bool sql_cursor_find_entry(const struct sql_cursor *cursor, uint64_t id, 
     }
     *row = step_lower_bound(ids, count, id);
     return *row < count && ids[*row] == id;
+}
+
+/* Returns false for an entry that may be behind those that were read. */
+static bool has_read_entry(const struct sql_cursor *cursor, uint64_t id)
+{
+    size_t count = cursor->entries != NULL ? cursor->entries->row_count : 0;
+    return count != 0 && id <= cursor->entries->vectors[cursor->places[0]].numbers[count - 1];
 }
 
 static void sql_cursor_look_up(struct sql_cursor *cursor, uint64_t id)
@@ -410,7 +418,7 @@ static enum step_status start(struct sql_cursor *cursor, const struct sql_plan *
         status = read_entries(cursor, error);
     if (status != STEP_STATUS_OK)
         return status;
-    if (is_look_up(cursor, plan) && cursor->entries != NULL) {
+    if (is_look_up(cursor, plan) && has_read_entry(cursor, plan->ranges[0].least)) {
         sql_cursor_look_up(cursor, plan->ranges[0].least);
         return status;
     }

@@ -7,7 +7,6 @@
 
 #include "converter/numbers/beta.h"
 
-#define NORMAL_95 1.959963984540054
 #define WHOLE_MOST 9e15
 #define SURE 1e15 /* so many equal samples have no variance */
 #define TAIL 0.025
@@ -122,7 +121,7 @@ struct sample_sums sample_sums_without(const struct sample_sums *all,
  * gamma variables, which is nearly normal (Wilson and Hilferty). */
 static double poisson_low(double count)
 {
-    double root = 1 - 1 / (9 * count) - NORMAL_95 / (3 * sqrt(count));
+    double root = 1 - 1 / (9 * count) - NORMAL_975 / (3 * sqrt(count));
     return root > 0 ? count * root * root * root : 0;
 }
 
@@ -147,7 +146,7 @@ double estimate_unseen(double size_bytes, double interval_bytes)
 /* Returns the factor of the upper bound of a gamma variable's mean, by its shape. */
 static double gamma_high(double shape)
 {
-    double root = 1 - 1 / (9 * shape) + NORMAL_95 / (3 * sqrt(shape));
+    double root = 1 - 1 / (9 * shape) + NORMAL_975 / (3 * sqrt(shape));
     return root * root * root;
 }
 
@@ -247,7 +246,7 @@ static struct estimate share_of_bytes(const struct sample_sums *sums,
     if (!(count < SURE))
         return estimate_exactly(part);
     if (count > MANY && !is_all)
-        return estimate_about(part, NORMAL_95 * sqrt(variance), all);
+        return estimate_about(part, NORMAL_975 * sqrt(variance), all);
     double inside = is_all ? count : count * share, outside = count - inside;
     return (struct estimate){part, all * beta_quantile(inside, outside + 1, TAIL),
                              outside > 0 ? all * beta_quantile(inside + 1, outside, 1 - TAIL) : all,

@@ -95,6 +95,8 @@ struct estimate {
     double scale; /* what a sample stands for, about; 0: the value is exact */
 };
 
+#define NORMAL_975 1.959963984540054 /* the quantile of a normal variable */
+
 /* Returns 1 / p. */
 double sample_weight(uint64_t size_bytes, uint64_t interval_bytes);
 /* Adds a sample that stands for `weight` objects: 1 / p, times what those stand for that were given

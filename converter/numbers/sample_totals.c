@@ -134,6 +134,7 @@ bool sample_totals_end(struct sample_totals *totals, uint64_t time_ns, enum tota
     totals->ends_ns[interval] = time_ns;
     totals->kinds[interval] = kind;
     totals->lacks_one |= kind == TOTALS_OF_NOTHING;
+    totals->has_classes |= kind == TOTALS_OF_CLASSES;
     if (kind != TOTALS_OF_NOTHING)
         totals->counted_bytes += (double) counted;
     if (kind == TOTALS_OF_PROGRAM)
@@ -301,25 +302,15 @@ static double tilt_of(const struct totals_class *class, const struct sample_tota
     return fmin(fmax(tilt.missing / tilt.moved, tilt.low), tilt.high);
 }
 
-static bool is_of_class(const struct sample_totals *totals)
-{
-    bool is = false;
-    for (size_t i = 0; i < totals->interval_count; i++)
-        is |= totals->kinds[i] == TOTALS_OF_CLASSES;
-    return is;
-}
-
 /* If no class is known, all samples have one scale.  If only what is beyond the samples were
  * corrected, a few large objects whose samples are missing (a thread's first one is) would count as
  * a great many small ones. */
 static double scale_of_program(const struct sample_totals *totals)
 {
-    return totals->unknown_by_chance > 0 && totals->unknown_bytes > 0 && !is_of_class(totals)
+    return totals->unknown_by_chance > 0 && totals->unknown_bytes > 0 && !totals->has_classes
                ? totals->unknown_bytes / totals->unknown_by_chance
                : 1;
 }
-
-#define NORMAL_95 1.959963984540054
 
 /* Returns how much of what doubtful samples stand for may be none: as much as all samples of the
  * class may stand for too much by chance.  Their variance has room for one more sample: large
@@ -335,7 +326,7 @@ static double doubt_of(const struct totals_class *class, const struct sample_tot
         above += cell->seen_bytes + cell->beyond_bytes - cell->bytes;
         variance += cell->beyond_square_bytes + cell->square_bytes;
     }
-    above += NORMAL_95 * sqrt(variance);
+    above += NORMAL_975 * sqrt(variance);
     return above > 0 && class->doubted > 0 ? fmin(above / class->doubted, 1) : 0;
 }
 
@@ -394,7 +385,7 @@ static const struct totals_class *totals_class_find(const struct sample_totals *
 
 const struct sample_sums *sample_totals_shared(const struct sample_totals *totals)
 {
-    return totals->lacks_one || totals->shared.samples == 0 || is_of_class(totals)
+    return totals->lacks_one || totals->shared.samples == 0 || totals->has_classes
                ? NULL
                : &totals->shared;
 }
@@ -434,7 +425,7 @@ struct sample_doubt sample_totals_doubt(const struct sample_totals *totals, stru
                                         double weight, double chance, bool is_doubtful)
 {
     const struct totals_class *class = totals_class_find(totals, name);
-    if (class == NULL || !totals->sampling->is_biased || totals->scale != 1)
+    if (class == NULL || !totals->sampling->is_biased || !totals->has_classes)
         return (struct sample_doubt){0, 0};
     double none = is_doubtful ? class->doubt * (weight - 1) : 0;
     return (struct sample_doubt){fmax(fmax(weight - chance, none), 0), fmax(chance - weight, 0)};

@@ -72,6 +72,7 @@ struct sample_totals {
     double unknown_by_chance;        /* where samples stand for so many */
     double scale;                    /* of all samples */
     bool lacks_one;                  /* an interval of which nothing is known */
+    bool has_classes;                /* an interval of which classes are known */
     struct sample_known all;
     /* All samples, if the bytes of all classes together are known, and of no class: what any of
      * them stand for is a share of these. */

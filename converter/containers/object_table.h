@@ -30,6 +30,7 @@ static inline uint64_t still_live(uint64_t existing, uint64_t allocated, uint64_
 
 #define OBJECT_PAGE_BITS 6u
 #define OBJECT_PAGE_OBJECTS (1u << OBJECT_PAGE_BITS)
+#define OBJECT_PAGE_AHEAD 12 /* so far before it dies an object is fetched into the cache */
 
 struct object_page {
     union {
@@ -130,6 +131,7 @@ static inline bool object_table_take(struct object_table *table, uint64_t object
         page->objects[bit].size == UINT32_MAX)
         return object_table_take_anywhere(table, object, out);
     const struct page_object *taken = &page->objects[bit];
+    __builtin_prefetch(taken + OBJECT_PAGE_AHEAD, 1);
     *out = (struct live_object){object, taken->value, taken->size, taken->class_id};
     page->present &= ~(UINT64_C(1) << bit);
     page->count--;

@@ -373,7 +373,7 @@ static uint32_t heap_tracker_find_cell(struct heap_tracker *tracker,
     return *wanted ? heap_cells_put(&tracker->cells, &key) : HEAP_HIDDEN_CELL;
 }
 
-/* Mostly all objects of a place are of one class. */
+/* Mostly the objects of a place are of one class or two. */
 static uint32_t heap_tracker_cell_of(struct heap_tracker *tracker, const struct trace_event *event,
                                      bool *wanted)
 {
@@ -386,12 +386,15 @@ static uint32_t heap_tracker_cell_of(struct heap_tracker *tracker, const struct 
     *wanted = true;
     if (recent == NULL)
         return UINT32_MAX;
-    if (recent->cell == 0 || recent->class_id != event->class_id ||
-        recent->thread_id != thread_id) {
-        uint32_t number = heap_tracker_find_cell(tracker, event, wanted);
-        *recent = (struct heap_recent){event->class_id, thread_id, number + 1};
-    }
-    return recent->cell - 1;
+    for (unsigned i = 0; i < 2; i++)
+        if (recent->cells[i].cell != 0 && recent->cells[i].class_id == event->class_id &&
+            recent->cells[i].thread_id == thread_id)
+            return recent->cells[i].cell - 1;
+    recent->cells[1] = recent->cells[0];
+    recent->cells[0].class_id = event->class_id;
+    recent->cells[0].thread_id = thread_id;
+    recent->cells[0].cell = heap_tracker_find_cell(tracker, event, wanted) + 1;
+    return recent->cells[0].cell - 1;
 }
 
 /* The cell is saved before it changes, and the peak is looked at after it has grown.  Only an

@@ -173,10 +173,12 @@ struct heap_tracker_options {
 /* Selects the events that heaps are made of; the tracker selects the objects. */
 void heap_tracker_select(struct event_selection *selected, const struct event_selection *objects);
 
-/* The cell of the objects that came last from a place; without stacks, of a class. */
+/* The cells of the objects that came last from a place; without stacks, of a class. */
 struct heap_recent {
-    uint32_t class_id, thread_id;
-    uint32_t cell; /* 1 + its number; 0: none */
+    struct {
+        uint32_t class_id, thread_id;
+        uint32_t cell; /* 1 + its number; 0: none */
+    } cells[2];        /* the later first */
 };
 
 struct heap_tracker {

@@ -247,47 +247,50 @@ static struct thread_totals *stats_thread(struct statistics *statistics, uint32_
     return statistics->last_thread;
 }
 
-static bool put_one(struct statistics *statistics, const struct trace_event *event)
+/* Puts the first event, and those like it: births, or deaths, that follow each other in a thread.
+ */
+static bool put_some(struct statistics *statistics, const struct trace_event *events, size_t count,
+                     size_t *taken)
 {
-    struct thread_totals *thread = stats_thread(statistics, event->thread_id);
-    if (event->time_ns > statistics->calls_end_ns)
-        statistics->calls_end_ns = event->time_ns;
-    if (thread == NULL ||
-        ((CALL_KINDS & TRACE_KIND_BIT(event->kind)) != 0 && !put_call(statistics, event, thread)))
-        return false;
-    if (!trace_event_is_selected(event))
-        return true;
-    statistics->kinds[event->kind]++;
-    if (!thread->is_used)
-        thread->start_ns = event->time_ns;
+    const struct trace_event *first = &events[0];
+    struct thread_totals *thread = stats_thread(statistics, first->thread_id);
+    bool is_birth = first->kind == EVENT_OBJECT_ALLOC, is_death = first->kind == EVENT_OBJECT_FREE;
+    bool ok = thread != NULL && (is_birth || is_death || put_call(statistics, first, thread));
+    uint64_t latest_ns = first->time_ns;
+    size_t n = 0;
+    if (ok && (is_birth || is_death) && trace_event_is_selected(first))
+        for (; ok && n < count && events[n].kind == first->kind &&
+               events[n].thread_id == first->thread_id && trace_event_is_selected(&events[n]);
+             n++) {
+            latest_ns = events[n].time_ns > latest_ns ? events[n].time_ns : latest_ns;
+            ok = is_birth ? stats_put_alloc(statistics, &events[n], thread)
+                          : stats_put_free(statistics, &events[n]);
+        }
+    *taken = n == 0 ? 1 : n;
+    if (latest_ns > statistics->calls_end_ns)
+        statistics->calls_end_ns = latest_ns;
+    if (!ok || !trace_event_is_selected(first))
+        return ok;
+    if (!is_birth && !is_death)
+        stats_put_thread_event(first, thread);
+    if (statistics->event_count == 0)
+        statistics->first_ns = first->time_ns;
+    if (latest_ns > statistics->last_ns)
+        statistics->last_ns = latest_ns;
+    statistics->event_count += *taken;
+    statistics->kinds[first->kind] += *taken;
+    if (!thread->is_used && first->kind != EVENT_THREAD_BEGIN)
+        thread->start_ns = first->time_ns;
     thread->is_used = true;
-    thread->end_ns = event->time_ns;
-    switch (event->kind) {
-    case EVENT_OBJECT_ALLOC:
-        return stats_put_alloc(statistics, event, thread);
-    case EVENT_OBJECT_FREE:
-        return stats_put_free(statistics, event);
-    case EVENT_THREAD_BEGIN:
-    case EVENT_THREAD_END:
-        stats_put_thread_event(event, thread);
-        return true;
-    default:
-        return true;
-    }
+    thread->end_ns = events[*taken - 1].time_ns;
+    return true;
 }
 
 bool statistics_put(struct statistics *statistics, const struct trace_event *events, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!put_one(statistics, &events[i]) || statistics->weights.no_memory)
+    for (size_t i = 0, taken; i < count; i += taken)
+        if (!put_some(statistics, &events[i], count - i, &taken) || statistics->weights.no_memory)
             return false;
-        if (!trace_event_is_selected(&events[i]))
-            continue;
-        if (statistics->event_count++ == 0)
-            statistics->first_ns = events[i].time_ns;
-        if (events[i].time_ns > statistics->last_ns)
-            statistics->last_ns = events[i].time_ns;
-    }
     return true;
 }
 

@@ -213,6 +213,13 @@ static bool step_events_read_run(struct stepfile_source *source, uint32_t record
         step_records_next_run(source->records, waits, capacity - *filled, &run) == 0)
         return true;
     stepfile_decoder_run(&source->decoder, &run, event);
+    if (!source->has_phases && source->base.filter.everything) {
+        *filled += run.count;
+        for (size_t i = 0; i < run.count; i++)
+            if (!event_source_follow(&source->base, &event[i]))
+                return false;
+        return true;
+    }
     for (size_t i = 0; i < run.count; i++, event++) {
         bool is_wanted;
         if (!step_events_complete(source, event, &is_wanted))

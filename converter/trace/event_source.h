@@ -219,7 +219,27 @@ void event_source_reset(struct event_source *source);
 /* Tracks live objects and open calls, and completes an event with what its line or record omits: a
  * free whose class is unknown gets the class of the allocation.  Call it for all events, before the
  * filter.  Returns false if out of memory. */
-bool event_source_follow(struct event_source *source, struct trace_event *event);
+static inline bool event_source_follow(struct event_source *source, struct trace_event *event)
+{
+    if (source->derives_stacks && !derived_stacks_put(&source->stacks, &source->names, event))
+        return false;
+    if (!source->keep_live)
+        return true;
+    if (event->kind == EVENT_OBJECT_ALLOC)
+        return object_table_put(&source->live, &(struct live_object){event->object, event->time_ns,
+                                                                     event->size, event->class_id});
+    struct live_object born;
+    if (event->kind != EVENT_OBJECT_FREE || !object_table_take(&source->live, event->object, &born))
+        return true;
+    event->flags |= TRACE_BORN_KNOWN;
+    event->born_ns = born.value;
+    event->size = born.size;
+    if (event->class_id == 0)
+        event->class_id = born.class_id;
+    if (event->class_id == born.class_id)
+        event->flags |= TRACE_BORN_CLASS;
+    return true;
+}
 /* Returns whether the event is to be returned: it is selected, or flagged as one that is followed.
  */
 bool event_source_takes_some(struct event_source *source, struct trace_event *event);

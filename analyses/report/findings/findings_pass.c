@@ -43,17 +43,22 @@ static void put_living(struct findings_pass *pass, uint64_t size)
     least_heap_put(&pass->least, living, size);
 }
 
+static bool findings_pass_put_existing(struct findings_pass *pass, const struct trace_event *event)
+{
+    const struct live_object object = {.object = event->object, .size = event->size};
+    return object_table_put(&pass->existing, &object);
+}
+
 static bool findings_pass_put_birth(struct findings_pass *pass, const struct trace_event *event,
                                     uint32_t cell)
 {
-    const struct live_object object = {.object = event->object, .size = event->size};
     pass->is_countable = pass->is_countable && event->size <= BYTES_MOST - pass->born_bytes;
     if (!pass->is_countable)
         return true;
     pass->born_bytes += event->size;
     if (cell == UINT32_MAX) {
         pass->existing_bytes += event->size;
-        if (!object_table_put(&pass->existing, &object))
+        if (!findings_pass_put_existing(pass, event))
             return false;
     } else {
         pass->has_stacks |= trace_recorded_stack(event) != 0;
@@ -64,16 +69,22 @@ static bool findings_pass_put_birth(struct findings_pass *pass, const struct tra
     return true;
 }
 
+static void findings_pass_take_existing(struct findings_pass *pass, const struct trace_event *event)
+{
+    struct live_object existed;
+    if (object_table_take(&pass->existing, event->object, &existed))
+        pass->existing_bytes -= existed.size;
+}
+
 static void findings_pass_put_death(struct findings_pass *pass, const struct trace_event *event,
                                     const struct live_object *born)
 {
-    struct live_object existed;
     if (!pass->is_countable)
         return;
     if (born != NULL)
         decide(pass, born, true);
-    else if (object_table_take(&pass->existing, event->object, &existed))
-        pass->existing_bytes -= existed.size;
+    else
+        findings_pass_take_existing(pass, event);
 }
 
 static bool findings_pass_follow(void *user, const struct trace_event *event, uint32_t cell,

@@ -489,8 +489,8 @@ static void enable_thread_ends(void)
  * further down. Then methods, so that no frame is opened for an object that is not recorded any
  * more. engine=bytecode comes before the collections (`ends_first`), since its last search for the
  * dead needs their dates. Holds are refused before the announcements end (enable_collections()).
- * Deaths are flushed while the session still is published: objects that the JVM has found dead but
- * not yet reported must find it.
+ * Deaths are flushed while the session still is published and collections are dated: objects that
+ * the JVM has found dead but not yet reported must find both.
  *
  * When enabling, collections come first: an object that is allocated once the engine's events are
  * on may be moved by a collection, and holds must know of it. The engine comes last, when threads
@@ -507,12 +507,12 @@ void engine_enable(struct session *session, bool on)
         engine->end_totals(session);
     if (!on && engine->ends_first)
         engine->enable(session, false);
+    if (!on && (events & TRACED_FREE) != 0 && atomic_load(&tracer.session) != NULL)
+        tagged_deaths_flush();
     if ((events & (TRACED_FREE | TRACED_ALLOC)) != 0)
         enable_collections(session, on);
-    if ((events & TRACED_FREE) != 0 && on)
+    if (on && (events & TRACED_FREE) != 0)
         tagged_deaths_report();
-    else if ((events & TRACED_FREE) != 0 && atomic_load(&tracer.session) != NULL)
-        tagged_deaths_flush();
     engine_notify(on, JVMTI_EVENT_THREAD_START);
     enable_thread_ends();
     if (tracer.has_virtual_threads) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the instructions of rewritten methods without line numbers were before. Class loaders may
+/* Where the instructions of rewritten methods without line numbers were before, and those of
+ * constructors that create objects of their own class. Class loaders may
  * have different methods of the same name and length: nothing is known of these. */
 #ifndef AGENT_RECORDS_CODE_PLACES_H
 #define AGENT_RECORDS_CODE_PLACES_H

@@ -166,11 +166,12 @@ struct rewrite_request {
      * allocations. May be NULL. */
     void (*left_alone)(void *context, const char *class_name, const char *method_name,
                        const char *descriptor, const char *reason, enum rewrite_loss loss);
-    /* Called for each method without line numbers that gets probes, with the length of its new
-     * code. `places` has varints for each instruction of the old code, in its order: how far behind
-     * that of the instruction before it and its probes begin in the new code; twice its size; if
-     * that is odd it calls a constructor, and the third says how far before it the `new` is. May be
-     * NULL. */
+    /* Called for each method without line numbers that gets probes, and each constructor that
+     * creates an object of its own class, with the length of its new code (or that of the old).
+     * `places` has varints for each instruction of the old code, in its order: how far behind that
+     * of the instruction before it and its probes begin in the new code; twice its size; if that is
+     * odd it calls a constructor, and the third says how far before it the `new` is. May be NULL.
+     */
     void (*places)(void *context, const char *class_name, const char *method_name,
                    const char *descriptor, uint32_t code_bytes, const uint8_t *places, size_t size);
     void *context;

@@ -48,9 +48,11 @@ uint32_t method_changes_age(void)
 static uint32_t safepoints(void)
 {
     static const volatile int64_t *_Atomic begun, *_Atomic time;
-    if (atomic_load(&begun) == NULL) {
+    static _Atomic bool looked;
+    if (!atomic_load(&looked)) {
         atomic_store(&time, vm_counter("sun.rt.safepointTime"));
         atomic_store(&begun, vm_counter("sun.rt.safepoints"));
+        atomic_store(&looked, true);
     }
     const volatile int64_t *count = atomic_load(&begun), *sum = atomic_load(&time);
     if (count == NULL || sum == NULL)

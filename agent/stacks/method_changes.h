@@ -18,7 +18,8 @@ void method_changes_of_others(void);
  * that have the version of a method, too (frame_hash_of()). */
 uint32_t method_changes_age(void);
 /* Returns an age for keys that have a jmethodID; odd as above. Equal before and after a call: no
- * method has changed its meaning meanwhile. */
+ * method has changed its meaning meanwhile, but for the microseconds of a safepoint's end; without
+ * the JVM's counters (-XX:-UsePerfData) for 4 ms. */
 uint32_t method_changes_moment(const struct session *session);
 /* Returns false for a second after another agent's change was seen to begin. The JVM's answers are
  * right then, but may be of either version where a method stays on a stack. */

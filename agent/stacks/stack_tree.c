@@ -188,6 +188,20 @@ static uint32_t site_add(struct stack_tree *tree, const struct site *site)
     return (uint32_t) tree->site_count;
 }
 
+/* Returns the number of a site, which is one site however often methods got another age. The caller
+ * holds the tree's lock. */
+static uint32_t site_number(struct stack_tree *tree, const struct site *site)
+{
+    const struct stack_key key = {step_hash_join(step_hash_join(5, site->method), site->place),
+                                  step_hash_join(step_hash_join(6, site->place), site->method)};
+    uint32_t number;
+    if (!stack_known_find(tree->site_numbers, &key, &number)) {
+        number = site_add(tree, site);
+        stack_known_add(tree->site_numbers, &key, number);
+    }
+    return number;
+}
+
 uint32_t stack_tree_site(struct session *session, const jvmtiFrameInfo *frame, uint32_t age,
                          bool makes)
 {
@@ -204,7 +218,7 @@ uint32_t stack_tree_site(struct session *session, const jvmtiFrameInfo *frame, u
     if (!site_ask(session, frame, makes, &site))
         return 0;
     pthread_mutex_lock(&tree->lock);
-    number = site_add(tree, &site);
+    number = site_number(tree, &site);
     pthread_mutex_unlock(&tree->lock);
     stack_known_add(tree->site_numbers, &key, number);
     return number;

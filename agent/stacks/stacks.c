@@ -23,6 +23,7 @@
  * as the JVM is asked for at first, and as many as a walk knows stacks behind. */
 #define CONSTRUCTORS 6u
 #define CONSTRUCTORS_WALKED 14u
+#define CONSTRUCTORS_MOST 256u /* each time the JVM begins with the innermost frame */
 /* Frames of probes: the native one's, and one in Java. */
 #define BETWEEN_MOST 2u
 #define MAKINGS 512u /* a power of two, as is MET */
@@ -318,7 +319,8 @@ static void ask_frames(struct session *session, struct thread_stacks *stacks, JN
                                                 answer->age, &is_own)
                              : 0;
         answer->making += first;
-    } while (first != 0 && first + wanted > depth && depth == most);
+    } while (first != 0 && first + wanted > depth && depth == most &&
+             answer->making < CONSTRUCTORS_MOST);
     answer->frames = stacks->frames + first;
     answer->count = first + wanted < depth ? wanted : depth - first;
 }
@@ -422,7 +424,7 @@ static uint32_t stacks_prove(struct session *session, struct thread_stacks *stac
     bool is_right = stacks_compare(session, stacks, jni, made, class, &number);
     if (!is_right)
         misread(session);
-    for (int kind = 0; kind < FRAME_KINDS && is_right; kind++)
+    for (int kind = 0; kind < FRAME_KINDS && is_right && method_changes_settled(); kind++)
         if ((kinds >> kind & 1) != 0)
             atomic_fetch_add_explicit(&walking.proofs[finding][kind], 1, memory_order_relaxed);
     return number;

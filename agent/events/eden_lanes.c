@@ -30,7 +30,10 @@ static inline bool lane_step(struct lane *lane)
 {
     uintptr_t at = lane->at;
     __builtin_prefetch((const void *) (at + AHEAD_BYTES));
-    uint64_t room = lane->to - at, word = header_class_word(at);
+    uint64_t room = lane->to - at;
+    if (__builtin_expect(room < header_class_end(), 0))
+        return false;
+    uint64_t word = header_class_word(at);
     struct eden_row *row = eden_row_met(word);
     if (row == NULL && (row = eden_row_of(word)) == NULL)
         return false;

@@ -293,26 +293,26 @@ static void bind_new(void)
 
 static uint64_t number_of_class(struct session *session, uintptr_t class);
 
-/* Returns the number of a class by what was found earlier, if that still is so; else 0. */
+/* Returns the number of a class by what was found earlier, if that still is so; else 0. What is
+ * found for the elements' class may move all entries. */
 static uint64_t number_known(struct session *session, uintptr_t class)
 {
-    struct eden_class *known = state.class_room != 0 ? class_place(class) : NULL;
-    if (known == NULL || known->class == 0)
+    struct eden_class known = {0};
+    if (state.class_room != 0)
+        known = *class_place(class);
+    if (known.class == 0)
         return 0;
-    if (known->index != 0) {
-        const struct named_object *named = named_at(&named_classes, known->index);
-        return class_of_mirror(atomic_load(&named->mirror)) == class ? class_number_of_tag(
-                                                                           session,
-                                                                           TAG_CLASS |
-                                                                               (jlong) known->index)
-                                                                     : 0;
+    if (known.index != 0) {
+        const struct named_object *named = named_at(&named_classes, known.index);
+        if (class_of_mirror(atomic_load(&named->mirror)) != class)
+            return 0;
+        return class_number_of_tag(session, TAG_CLASS | (jlong) known.index);
     }
-    return vm_word(class, eden_layout.class_name) == known->symbol &&
-                   (known->bottom == 0 ||
-                    (vm_word(class, eden_layout.array_bottom) == known->bottom &&
-                     number_of_class(session, known->bottom) == known->bottom_number))
-               ? known->number
-               : 0;
+    bool is_same =
+        vm_word(class, eden_layout.class_name) == known.symbol &&
+        (known.bottom == 0 || (vm_word(class, eden_layout.array_bottom) == known.bottom &&
+                               number_of_class(session, known.bottom) == known.bottom_number));
+    return is_same ? known.number : 0;
 }
 
 /* Defines a class that no event has announced, by the JVM's symbol. */
@@ -354,9 +354,9 @@ static uint64_t number_unannounced(struct session *session, uintptr_t class)
     if (((uint32_t) layout & OF_OBJECTS_BIT) == 0) {
         array.bottom = vm_word(class, eden_layout.array_bottom);
         array.bottom_number = number_of_class(session, array.bottom);
-        const struct eden_class *bottom = class_place(array.bottom);
         if (array.bottom_number == 0)
             return 0;
+        const struct eden_class *bottom = class_place(array.bottom);
         if (bottom->index != 0)
             loader = named_at(&named_classes, bottom->index)->loader;
     }

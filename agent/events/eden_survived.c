@@ -140,6 +140,8 @@ static bool count_piece(const struct survivor_piece *piece, bool is_mixed)
 {
     uintptr_t at = piece->span.from, to = piece->span.to;
     while (at < to) {
+        if (to - at < header_class_end())
+            return false;
         uint64_t word = header_class_word(at);
         struct eden_row *row = eden_row_met(word);
         if (row == NULL && (row = eden_row_of(word)) == NULL)
@@ -167,9 +169,12 @@ static bool piece_has_ages(const struct survivor_piece *piece)
     return true;
 }
 
+/* Classes may have been unloaded since the last walk, so what it knew of them does not count. */
 bool eden_survived_have_ages(void)
 {
     struct eden_survivors last;
+    if (!eden_rows_clear())
+        return true;
     eden_survivors_last(&last);
     for (size_t i = 0; i < last.count; i++)
         if (!last.pieces[i].is_old && !piece_has_ages(&last.pieces[i]))

@@ -43,6 +43,7 @@ static struct {
     uint64_t number;        /* of the last record */
     uint64_t counted_bytes; /* by the threads' counters, when they were last recorded */
     uint64_t due_ns;        /* before that, collections are left out */
+    uint64_t ages_ns;       /* spent on check_ages() since the last walk */
     int64_t own_number;     /* in Java: the thread that makes the program stand still, */
     JNIEnv *own_jni;
     struct session *session; /* and for what; NULL: for the proof */
@@ -162,7 +163,8 @@ static void put_walk(enum step_live_eden how, const struct eden_sums *sums, uint
 static void pace(uint64_t took_ns)
 {
     uint32_t share = state.session->options.share;
-    state.due_ns = clock_monotonic_ns() + took_ns * (100 - share) / share;
+    state.due_ns = clock_monotonic_ns() + (took_ns + state.ages_ns) * (100 - share) / share;
+    state.ages_ns = 0;
 }
 
 /* ---- survivors ---- */
@@ -178,10 +180,12 @@ static void survivors_fail(const char *reason)
 /* After a collection that was not announced, objects are elsewhere. */
 static void check_ages(void)
 {
+    uint64_t from_ns = clock_monotonic_ns();
     if (state.counts_survivors && atomic_load(&tracer.session) == state.session &&
         eden_collections() == state.collections && !eden_survived_have_ages())
         survivors_fail("objects have lost their ages (biased locks, or another agent): what "
                        "survives is not counted any more");
+    state.ages_ns += clock_monotonic_ns() - from_ns;
 }
 
 /* Counts what the collection has left, if it was a young one, and records what waits. */
@@ -229,8 +233,8 @@ static bool walk_is_good(struct eden_sums *sums)
     else
         find_unnamed(sums, counted);
     if (sums->bytes - sums->filler_bytes > counted) {
-        if (state.session == NULL && sums->threads.lacks_one)
-            return false; /* the proof is tried again */
+        if (state.session == NULL)
+            return false; /* ends of threads are not announced yet: the proof is tried again */
         fail("eden has more than the JVM has counted: it is not walked any more");
         return false;
     }
@@ -339,7 +343,7 @@ static void take_all_as_known(void *unused)
     state.counted_bytes = sums.threads.bytes;
     state.collections = eden_collections();
     state.moved = state.in_pause = state.is_left_out = false;
-    state.due_ns = 0;
+    state.due_ns = state.ages_ns = 0;
     if (!good)
         fail("the JVM's threads are not where they should be");
     else if (state.session != NULL)

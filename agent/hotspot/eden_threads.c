@@ -209,7 +209,6 @@ static void take_vanished(struct eden_threads *out)
             continue;
         state.gone_bytes += mark->bytes;
         out->fillers_are_known = false;
-        out->lacks_one = true;
     }
 }
 

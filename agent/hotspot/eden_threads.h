@@ -22,8 +22,6 @@ struct eden_threads {
      * have no classes of their own. */
     uint64_t fillers, filler_bytes;
     bool fillers_are_known;
-    bool lacks_one; /* a thread has ended without a word: what it allocated lately is not in `bytes`
-                     */
 };
 
 /* Begins anew: forgets all threads. */

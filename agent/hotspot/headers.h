@@ -57,6 +57,12 @@ static inline uint64_t header_class_word(uintptr_t object)
     return word;
 }
 
+/* Returns where the class's word ends. */
+static inline unsigned header_class_end(void)
+{
+    return header_layout.class_at + (header_layout.narrow ? 4u : 8u);
+}
+
 static inline uint32_t header_array_length(uintptr_t object)
 {
     uint32_t length;

@@ -75,7 +75,7 @@ static bool objects_can_be_found(const struct session *session)
 static bool objects_are_reported(struct session *session)
 {
     static const char reason[] = "with value classes (--enable-preview), only engine=bytecode "
-                                 "has allocations of their objects";
+                                 "and engine=walk have their objects";
     bool finds_all =
         session->options.engine == ENGINE_BYTECODE || session->options.engine == ENGINE_WALK;
     if (finds_all || tracer.java_major < JAVA_VALUE_CLASSES ||

@@ -258,8 +258,9 @@ static void report_threads(struct drain *drain)
 /* A trace has one reason to be incomplete: the one that was known first. */
 static void put_unsearched(struct drain *drain)
 {
-    static const char *const reason = "the last search for dead objects was left out, because an "
-                                      "earlier one had not ended: the latest deaths are missing";
+    static const char *const reason = "the last search for dead objects was left out (an earlier "
+                                      "one had not ended, or memory ran out): the latest deaths "
+                                      "are missing";
     struct session *session = drain->owner;
     if (session->incomplete != NULL || !session->keeps_references ||
         !atomic_load(&session->deaths.unsearched))

@@ -17,12 +17,13 @@ void check_walks_init(struct check_walks *walks, struct check_rules *rules)
     *walks = (struct check_walks){.rules = rules};
 }
 
-/* The files of a ring begin anew. */
-static void check_collection(const struct check_walks *walks, const struct trace_fact *fact)
+/* The files of a ring begin anew. What is missing is said once. */
+static void check_collection(struct check_walks *walks, const struct trace_fact *fact)
 {
     if (fact->collection != walks->last + 1 && fact->collection != 1)
         BREACH(fact, "a record of collection %" PRIu64 " follows the walk of collection %" PRIu64,
                fact->collection, walks->last);
+    walks->last = fact->collection - 1;
 }
 
 static void check_class_of_walk(struct check_walks *walks, const struct trace_fact *fact)
@@ -42,7 +43,7 @@ static void check_class_of_walk(struct check_walks *walks, const struct trace_fa
                fact->collection, fact->survived, fact->survived_bytes, fact->objects, fact->bytes);
 }
 
-static void check_age(const struct check_walks *walks, const struct trace_fact *fact)
+static void check_age(struct check_walks *walks, const struct trace_fact *fact)
 {
     check_collection(walks, fact);
     if (fact->age == 0 || fact->age > AGE_MOST)

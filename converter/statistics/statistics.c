@@ -344,8 +344,9 @@ static enum step_status put_eden_class(struct statistics *statistics, const stru
 const char *eden_totals_why(const struct eden_totals *eden)
 {
     return eden->left_out == eden->not_seen ? "the agent's option share"
-           : eden->left_out == 0            ? "the JVM did not announce them, or a walk was refused"
-                                 : "the agent's option share, or not announced by the JVM";
+           : eden->left_out == 0
+               ? "the JVM did not announce them, or a walk was refused"
+               : "the agent's option share, or not announced by the JVM, or refused";
 }
 
 static void put_eden_walk(struct statistics *statistics, const struct trace_fact *fact)

@@ -223,6 +223,8 @@ bool stepfile_decoder_takes_runs(const struct stepfile_decoder *decoder, uint32_
     int known = java_kind_of(&decoder->java, record)->record;
     const struct step_bound_record *bound = &decoder->java.binding.inner->records[record];
     return bound->same && bound->record == (uint32_t) known &&
+           step_record_find_property(decoder->java.binding.inner->file, record, "time") ==
+               RUN_TIME &&
            (known == STEP_JAVA_OBJECT_ALLOC || known == STEP_JAVA_OBJECT_ALLOC_AT ||
             known == STEP_JAVA_OBJECT_FREE);
 }

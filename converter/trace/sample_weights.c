@@ -277,8 +277,10 @@ static void keep_doubt(struct sample_weights *weights, const struct trace_event 
                                                     is_doubtful(weights, event));
     float shares[2] = {(float) (doubt.fewer / weight), (float) (doubt.more / weight)};
     struct live_object kept = {.object = event->object};
-    if (doubt.fewer <= 0 && doubt.more <= 0)
+    if (doubt.fewer <= 0 && doubt.more <= 0) {
+        object_table_take(&weights->doubted, event->object, &kept); /* of a second allocation */
         return;
+    }
     memcpy(&kept.value, shares, sizeof kept.value);
     if (!object_table_put(&weights->doubted, &kept))
         weights->no_memory = true;

@@ -97,7 +97,8 @@ struct step_records_run {
  * are of its type and come next: at most `most`, and none whose stream may have to stand back.
  * Returns how many there are; the next call of step_records_next_front() returns the one after
  * them.  Without a run (0) the record itself comes next.  The callback `front` is not called for
- * them: their time is that of the property "time".  `waits`: a record of that type may have to wait
+ * them: their time is that of the property "time", without which, or with more than STEP_RUN_SLOTS
+ * slots, there is no run.  `waits`: a record of that type may have to wait
  * for others.  The values live until the next call. */
 size_t step_records_next_run(struct step_records *records, bool waits, size_t most,
                              struct step_records_run *run);

@@ -30,15 +30,9 @@ static inline bool lane_step(struct lane *lane)
 {
     uintptr_t at = lane->at;
     __builtin_prefetch((const void *) (at + AHEAD_BYTES));
-    uint64_t room = lane->to - at;
-    if (__builtin_expect(room < header_class_end(), 0))
-        return false;
-    uint64_t word = header_class_word(at);
-    struct eden_row *row = eden_row_met(word);
-    if (row == NULL && (row = eden_row_of(word)) == NULL)
-        return false;
-    uint64_t size = eden_object_bytes(row, at, room);
-    if (__builtin_expect(size == 0 || size > room, 0))
+    uint64_t size;
+    struct eden_row *row = eden_row_at(at, lane->to, &size);
+    if (row == NULL)
         return false;
     row->objects++;
     row->bytes += size;
@@ -72,23 +66,21 @@ static size_t first_rest(const struct eden_threads *threads, uintptr_t at)
 }
 
 /* Begins the lane with what is at the piece's begin, if that is one object. */
-static bool lane_of_one(struct lanes_left *left, const struct eden_piece *piece, struct lane *lane,
-                        bool *is_object)
+static void lane_of_one(struct lanes_left *left, struct lane *lane)
 {
+    const struct eden_piece *piece = left->piece++;
     uintptr_t from = piece->span.from;
     const struct eden_row *row = eden_row_of(header_class_word(from));
     uint64_t size = row != NULL ? eden_object_bytes(row, from, EDEN_HEADER_MOST) : 0;
-    *is_object = size != 0;
-    if (piece->kind == EDEN_IF_ONE && size != piece->span.to - from) {
+    left->is_bad = size == 0;
+    if (piece->kind == EDEN_IF_ONE && size != piece->span.to - from)
         *left->has_older = true;
-        return false;
-    }
-    *lane = (struct lane){.at = from, .to = from + size};
-    return size != 0;
+    else
+        *lane = (struct lane){.at = from, .to = from + size};
 }
 
 /* Begins the lane with what is before the piece's next rest, or with its end. */
-static bool lane_of_piece(struct lanes_left *left, struct lane *lane)
+static void lane_of_piece(struct lanes_left *left, struct lane *lane)
 {
     const struct eden_threads *threads = left->threads;
     const struct eden_piece *piece = left->piece;
@@ -109,30 +101,22 @@ static bool lane_of_piece(struct lanes_left *left, struct lane *lane)
         left->at = 0;
         left->is_bad = at > piece->span.to;
     }
-    return !left->is_bad;
 }
 
 /* Returns true if the lane has an object, which may be the first of another piece. */
 static bool lane_has_more(struct lanes_left *left, struct lane *lane)
 {
-    bool is_object = true;
     while (lane->at >= lane->to) {
         lane_end(left, lane);
         *lane = (struct lane){0};
         if (left->is_bad || left->piece == left->end)
             return false;
-        if (left->piece->kind != EDEN_IF_ONE && left->piece->kind != EDEN_ONE) {
-            if (!lane_of_piece(left, lane))
-                return false;
-            continue;
-        }
-        const struct eden_piece *piece = left->piece++;
-        if (!lane_of_one(left, piece, lane, &is_object) && !is_object) {
-            left->is_bad = true;
-            return false;
-        }
+        if (left->piece->kind == EDEN_IF_ONE || left->piece->kind == EDEN_ONE)
+            lane_of_one(left, lane);
+        else
+            lane_of_piece(left, lane);
     }
-    return true;
+    return !left->is_bad;
 }
 
 /* A step waits for the step before it, which found where its object begins, but for none of another

@@ -91,4 +91,19 @@ static inline uint64_t eden_object_bytes(const struct eden_row *row, uintptr_t o
     return eden_rounded(row->fixed_bytes + ((uint64_t) length << row->element_shift));
 }
 
+/* Returns the row of the object at `at` and sets its size. Returns NULL if there is none, or if it
+ * ends beyond `to`. */
+static inline struct eden_row *eden_row_at(uintptr_t at, uintptr_t to, uint64_t *bytes)
+{
+    uint64_t room = to - at;
+    if (__builtin_expect(room < header_class_end(), 0))
+        return NULL;
+    uint64_t word = header_class_word(at);
+    struct eden_row *row = eden_row_met(word);
+    if (row == NULL && (row = eden_row_of(word)) == NULL)
+        return NULL;
+    *bytes = eden_object_bytes(row, at, room);
+    return __builtin_expect(*bytes != 0 && *bytes <= room, 1) ? row : NULL;
+}
+
 #endif

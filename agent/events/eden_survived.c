@@ -78,9 +78,9 @@ static bool take_humongous(const struct eden_piece *piece)
 static bool take_old(const struct eden_piece *piece)
 {
     for (uintptr_t at = piece->span.from; at < piece->span.to;) {
-        struct eden_row *row = eden_row_of(header_class_word(at));
-        uint64_t bytes = row != NULL ? eden_object_bytes(row, at, piece->span.to - at) : 0;
-        if (bytes == 0 || !add_outside(row, bytes))
+        uint64_t bytes;
+        struct eden_row *row = eden_row_at(at, piece->span.to, &bytes);
+        if (row == NULL || !add_outside(row, bytes))
             return false;
         at += bytes;
     }
@@ -140,15 +140,9 @@ static bool count_piece(const struct survivor_piece *piece, bool is_mixed)
 {
     uintptr_t at = piece->span.from, to = piece->span.to;
     while (at < to) {
-        if (to - at < header_class_end())
-            return false;
-        uint64_t word = header_class_word(at);
-        struct eden_row *row = eden_row_met(word);
-        if (row == NULL && (row = eden_row_of(word)) == NULL)
-            return false;
-        uint64_t bytes = eden_object_bytes(row, at, to - at);
-        if (bytes == 0 || bytes > to - at ||
-            !count_object(row, object_age(at), bytes, piece->is_old, is_mixed))
+        uint64_t bytes;
+        struct eden_row *row = eden_row_at(at, to, &bytes);
+        if (row == NULL || !count_object(row, object_age(at), bytes, piece->is_old, is_mixed))
             return false;
         at += bytes;
     }
@@ -159,9 +153,9 @@ static bool piece_has_ages(const struct survivor_piece *piece)
 {
     uintptr_t at = piece->span.from, to = piece->span.to;
     while (at < to) {
-        const struct eden_row *row = eden_row_of(header_class_word(at));
-        uint64_t bytes = row != NULL ? eden_object_bytes(row, at, to - at) : 0;
-        if (bytes == 0 || bytes > to - at ||
+        uint64_t bytes;
+        const struct eden_row *row = eden_row_at(at, to, &bytes);
+        if (row == NULL ||
             (object_age(at) % OBJECT_AGES == 0 && row->fills != ROW_FILLER && !may_be_filler(row)))
             return false;
         at += bytes;

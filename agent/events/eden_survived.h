@@ -18,7 +18,7 @@ struct survived_class {
 
 /* Begins: nothing has survived. */
 void eden_survived_begin(void);
-/* Before the collection, and before eden_rows_clear(): returns whether what the last collection has
+/* Before the collection and its walk: returns whether what the last collection has
  * put into the survivor space still has its age. Biased locks of JDK 17, and a walk of references
  * there by another agent (JVMTI's FollowReferences), take ages away; then objects would be taken
  * for those of eden. */

@@ -137,17 +137,22 @@ def events_of(words, clock):
     return [(kind, (stamp * multiplier >> shift) // resolution * resolution) for kind, stamp in found]
 
 
-def stamps_killed(session):
-    """The times that every reader gives the events of a killed JVM's live file are those of the page."""
-    process = session.start(session.java("Stamps", "", f"{CALLS_OF}16events,ring=file", ["forever"]))
+def kill_after(session, options, word, lines, line):
+    """Kills the program once it has printed that many such lines."""
+    process = session.start(session.java("Stamps", "", options, [word]))
     try:
-        for _ in range(200):
-            require(process.stdout.readline() == b"144\n", "it does not count")
+        for _ in range(lines):
+            require(process.stdout.readline() == line, f"it does not print {line}")
     finally:
         process.kill()
         process.wait()
         process.stdin.close()
         process.stdout.close()
+
+
+def stamps_killed(session):
+    """The times that every reader gives the events of a killed JVM's live file are those of the page."""
+    kill_after(session, f"{CALLS_OF}16events,ring=file", "forever", 200, b"144\n")
     clock, found = chunks(session.path("run.step.live"))
     stream = max((place for place in found if place[0] > 1), key=lambda place: len(found[place]))[0]
     orders = sorted(order for of, order in found if of == stream)
@@ -166,16 +171,7 @@ def stamps_killed(session):
 def stamps_of_chunks(session):
     """A chunk's events without a stamp come after one that has it, also where the chunk begins with the object of a
     constructor that waited for it."""
-    process = session.start(session.java("Stamps", "", "file=run.step,events=all,include=facts/Stamps*,resolution=1000events,ring=file",
-                                         ["construct"]))
-    try:
-        for _ in range(150):
-            require(process.stdout.readline() == b"made\n", "it makes nothing")
-    finally:
-        process.kill()
-        process.wait()
-        process.stdin.close()
-        process.stdout.close()
+    kill_after(session, "file=run.step,events=all,include=facts/Stamps*,resolution=1000events,ring=file", "construct", 150, b"made\n")
     _, found = chunks(session.path("run.step.live"))
     spared = begun = 0
     for (stream, order), words in found.items():
